@@ -1,0 +1,1 @@
+"""The nouns of triage: signals, recordings, rules, diagnoses. Depends on nothing else of ours."""

@@ -1,0 +1,238 @@
+"""A diagnosis: what triage answers. This is the JSON contract; docs/json.md explains it."""
+
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from triage.model.vocabulary import Cause, Layer, Scale
+
+SCHEMA: Literal["triage.diagnosis/1"] = "triage.diagnosis/1"
+
+
+class Verdict(StrEnum):
+    """A rule's or a condition's answer. Missing data is ``unknown``, never ``absent``."""
+
+    PRESENT = "present"
+    ABSENT = "absent"
+    UNKNOWN = "unknown"
+
+
+class Status(StrEnum):
+    """The state of the service as a whole."""
+
+    HEALTHY = "healthy"
+    DEGRADED = "degraded"
+    INCIDENT = "incident"
+    INCONCLUSIVE = "inconclusive"
+
+
+class LayerState(StrEnum):
+    """What is known of a layer: something is wrong there, everything asked there was answered well, or too little was seen."""
+
+    CLEARED = "cleared"
+    IMPLICATED = "implicated"
+    NOT_EVALUATED = "not_evaluated"
+
+
+Role = Literal["root", "consequence", "contributing"]
+Severity = Literal["info", "warning", "critical"]
+
+
+class Part(BaseModel):
+    """Base of all parts: unknown keys are refused, values do not change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Spark(Part):
+    """A small curve for the eye: evenly spaced values from ``start`` to ``end``, null where nothing was measured.
+
+    :param onset: index of the value at which the trouble began, if it lies in the curve
+    :param window: index of the first value inside the window
+    """
+
+    start: float
+    end: float
+    values: tuple[float | None, ...]
+    window: int = 0
+    onset: int | None = None
+
+
+class Evidence(Part):
+    """One measured (or missing) thing that a verdict rests on.
+
+    :param signal: signal of the vocabulary, or ``event:<kind>``, ``fact:<key>``
+    :param subject: ``scope/id``
+    :param stat: statistic over the window
+    :param value: the value in base units; null if it is missing
+    :param low: lower bound of the value where it is known only as an interval (a quantile within its bucket)
+    :param high: upper bound, null if it has none
+    :param op: ``>``, ``>=``, ``<``, ``<=``, ``=~``, ``gone``
+    :param threshold: what the value was held against
+    :param threshold_of: what the threshold is, in words (``1.5 x baseline``, ``objective itl_p95_s``)
+    :param baseline: the same statistic before the window
+    :param verdict: whether this condition holds: present, absent (it does not), unknown
+    :param since: when the condition began to hold, Unix seconds; null if unknown or before all data
+    :param text: what the event or fact says, or why the value is missing
+    :param query: how to look at it by hand (PromQL), empty where there is none
+    :param spark: the values over time
+    """
+
+    signal: str
+    subject: str
+    stat: str = ""
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    unit: str = ""
+    op: str = ""
+    threshold: float | None = None
+    threshold_of: str = ""
+    baseline: float | None = None
+    verdict: Verdict
+    since: float | None = None
+    text: str = ""
+    query: str = ""
+    spark: Spark | None = None
+
+
+class Finding(Part):
+    """A present verdict as shown to a person.
+
+    :param summary: one sentence with the subject, the number and the time
+    :param subjects: every subject it was found on, worst first
+    :param subject: the worst of them
+    :param onset: when it began, Unix seconds; null if before all data or unknown
+    :param confidence: 0 to 1: how much of the evidence asked for was there and how specific it is
+    :param leads_to: kinds found present that this one explains
+    :param explained_by: kinds found present that explain this one
+    :param loop: kinds that feed each other with this one, if it is part of a loop
+    :param contradicts: look-alikes that stay possible because what would separate them is missing
+    :param check: commands that look at the deciding evidence by hand
+    """
+
+    rule: str
+    title: str
+    summary: str
+    cause: Cause
+    layer: Layer
+    scale: Scale
+    subject: str
+    subjects: tuple[str, ...]
+    severity: Severity
+    role: Role
+    onset: float | None
+    confidence: float
+    evidence: tuple[Evidence, ...]
+    leads_to: tuple[str, ...] = ()
+    explained_by: tuple[str, ...] = ()
+    loop: tuple[str, ...] = ()
+    contradicts: tuple[str, ...] = ()
+    check: tuple[str, ...] = ()
+    playbook: str
+    first_step: str
+
+
+class RuledOut(Part):
+    """A kind that is not there, and the evidence that decides it."""
+
+    rule: str
+    title: str
+    layer: Layer
+    evidence: tuple[Evidence, ...]
+
+
+class NotEvaluated(Part):
+    """A kind that could not be judged, what is missing, and how to get it."""
+
+    rule: str
+    title: str
+    layer: Layer
+    missing: tuple[str, ...]
+    how_to_get: str
+
+
+class Symptom(Part):
+    """What a user of the service notices: a promise that is not kept, or a clear change for the worse.
+
+    :param name: ``ttft_p95_s``, ``error_ratio``, ``replicas`` …
+    :param summary: one sentence
+    """
+
+    name: str
+    summary: str
+    value: float
+    unit: str
+    threshold: float
+    baseline: float | None
+    onset: float | None
+    evidence: Evidence
+
+
+class LayerView(Part):
+    """One layer on the way down."""
+
+    layer: Layer
+    state: LayerState
+    findings: tuple[str, ...]
+    ruled_out: int
+    not_evaluated: int
+
+
+class SignalCoverage(Part):
+    """Whether a signal could be used."""
+
+    signal: str
+    state: Literal["present", "stale", "missing", "out_of_range"]
+    subjects: int
+    reason: str = ""
+
+
+class SourceView(Part):
+    """What became of a source."""
+
+    name: str
+    state: Literal["ok", "partial", "failed", "absent"]
+    reason: str = ""
+
+
+class Coverage(Part):
+    """What the diagnosis could and could not look at."""
+
+    sources: tuple[SourceView, ...]
+    signals: tuple[SignalCoverage, ...]
+    rules_evaluated: int
+    rules_total: int
+    problems: tuple[str, ...] = ()
+
+
+class Span(Part):
+    """The window that was judged and the one that was compared with, Unix seconds."""
+
+    start: float
+    end: float
+    baseline_start: float
+
+
+class Diagnosis(Part):
+    """The whole answer.
+
+    :param headline: one sentence: what is wrong and since when, or what could not be seen
+    :param facts: what is known of the service (engine, model, limits), for the reader and for filling playbooks
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True)
+
+    schema_: Literal["triage.diagnosis/1"] = Field(default=SCHEMA, alias="schema")
+    service: str
+    window: Span
+    status: Status
+    headline: str
+    symptoms: tuple[Symptom, ...]
+    findings: tuple[Finding, ...]
+    ruled_out: tuple[RuledOut, ...]
+    not_evaluated: tuple[NotEvaluated, ...]
+    layers: tuple[LayerView, ...]
+    coverage: Coverage
+    facts: dict[str, str | float] = Field(default_factory=dict)

@@ -1,0 +1,86 @@
+"""A dialect: the table from one source's own metric names and units to signals. Data, in YAML."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from triage.model.vocabulary import Combine, Kind, Scope, catalogue
+
+Type = Literal["gauge", "counter", "histogram", "info"]
+
+
+class Entry(BaseModel):
+    """How one metric of the source becomes one signal, or how the labels of an info metric become facts.
+
+    :param names: the source's names of the quantity, newest first; the first that a subject has is taken.
+        Written as in the exposition, without ``_bucket``, ``_sum`` and ``_count``. A counter is found with and without ``_total``.
+    :param type: how to read it. ``counter`` becomes a rate; ``histogram`` takes summaries, too (sum and count);
+        ``info`` gives facts.
+    :param signal: the signal that it becomes; empty for ``info``
+    :param facts: of an info metric: label -> fact key
+    :param value_fact: fact key that takes the metric's value (for limits that are plain gauges)
+    :param where: label -> regular expression that the whole value must match (as ``=~`` in PromQL);
+        a leading ``!`` turns it round
+    :param scale: factor from the source's unit to the base unit
+    :param offset: added after scaling (1 - x is scale -1, offset 1)
+    :param combine: how several series of one subject make one value; the signal's own way if not said
+    :param one_if: the signal is 1 where the value equals this number (of a state metric), else 0
+    :param bit: the signal is 1 where this bit mask has a bit in common with the value
+    :param scope: whose signal it is, if not the signal's own scope
+    :param note: a pitfall, for readers
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    names: tuple[str, ...] = Field(min_length=1)
+    type: Type
+    signal: str = ""
+    facts: dict[str, str] = Field(default_factory=dict)
+    value_fact: str = ""
+    where: dict[str, str] = Field(default_factory=dict)
+    scale: float = 1.0
+    offset: float = 0.0
+    combine: Combine | None = None
+    one_if: float | None = None
+    bit: int | None = None
+    scope: Scope | None = None
+    note: str = ""
+
+    @field_validator("names", mode="before")
+    @classmethod
+    def _one_name_is_a_list(cls, value: object) -> object:
+        return (value,) if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _says_what_it_becomes(self) -> "Entry":
+        if not (self.signal or self.facts or self.value_fact):
+            raise ValueError(f"{self.names[0]} becomes nothing: give it a signal, facts or value_fact")
+        if self.signal and self.signal not in catalogue():
+            raise ValueError(f"{self.names[0]}: no signal is called {self.signal}")
+        if self.signal and (self.type == "histogram") != (catalogue()[self.signal].kind is Kind.DISTRIBUTION):
+            raise ValueError(f"{self.names[0]}: {self.signal} and type {self.type} do not go together")
+        if self.signal and (self.type == "counter") != (catalogue()[self.signal].kind is Kind.RATE):
+            raise ValueError(f"{self.names[0]}: {self.signal} and type {self.type} do not go together")
+        return self
+
+
+class Dialect(BaseModel):
+    """One source's language.
+
+    :param name: file stem, e.g. ``vllm``
+    :param title: what people call the source
+    :param scope: whose series these are by default (an engine's belong to replicas)
+    :param prefixes: spellings of the common prefix; names in the table are written with the first one
+    :param identity: labels that hold the id of a subject, by scope, best first; added before the usual ones
+    :param jobs: regular expression of scrape job names that mark generic metrics (``process_*``, ``up``) as this source's
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    title: str
+    scope: Scope
+    prefixes: tuple[str, ...] = ()
+    identity: dict[Scope, tuple[str, ...]] = Field(default_factory=dict)
+    jobs: str = ""
+    metrics: tuple[Entry, ...]

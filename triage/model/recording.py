@@ -1,0 +1,232 @@
+"""A recording: series, events and facts of one window, immutable. Collectors make it, replay reads it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from triage.model.vocabulary import Scope
+
+Floats = npt.NDArray[np.float64]
+
+
+class Subject(NamedTuple):
+    """What a series, an event or a fact is about: a replica, a card, a node, the service."""
+
+    scope: Scope
+    id: str
+
+    def __str__(self) -> str:
+        return f"{self.scope}/{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a series came from, enough to look at it again by hand.
+
+    :param dialect: name of the dialect that understood it
+    :param metric: the source's own name
+    :param selector: PromQL selector of the very series, or empty where there is none
+    :param counter: the source is a cumulative counter, so a query must take its rate
+    :param scale: factor from the source's unit to the base unit
+    """
+
+    dialect: str
+    metric: str
+    selector: str = ""
+    counter: bool = False
+    scale: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One signal of one subject over time.
+
+    :param times: Unix seconds, strictly ascending, shape (T,)
+    :param values: base units, shape (T,); of a rate the mean per second since the sample before
+    """
+
+    signal: str
+    subject: Subject
+    times: Floats
+    values: Floats
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """One distribution of one subject over time, as observations per second in each bucket.
+
+    :param times: Unix seconds, strictly ascending, shape (T,)
+    :param bounds: upper bounds of the buckets in base units, ascending, the last one +inf, shape (B,);
+        a source that gives only sum and count has the single bound +inf
+    :param rates: observations per second since the sample before, by bucket (not cumulative), shape (T, B)
+    :param sums: sum of the observed values per second since the sample before, shape (T,)
+    """
+
+    signal: str
+    subject: Subject
+    times: Floats
+    bounds: Floats
+    rates: Floats
+    sums: Floats
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something at one moment.
+
+    :param time: Unix seconds
+    :param kind: ``deploy``, ``config``, ``scale``, ``rollback``, ``restart``, ``drain`` … of a change,
+        ``log`` for a matched log line, ``xid`` for a kernel report of a GPU
+    :param name: what exactly: the signature's id, the Xid code, the version
+    :param subject: what it happened to, if that is known
+    :param attrs: further values, as text
+    :param text: the line or note as it was written, cleaned of secrets and control characters
+    :param source: name of the log file or emitter
+    """
+
+    time: float
+    kind: str
+    name: str
+    subject: Subject | None = None
+    attrs: Mapping[str, str] = field(default_factory=dict)
+    text: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something that holds for the window: engine arguments, model, card kind, image of a replica."""
+
+    subject: Subject
+    key: str
+    value: str | float
+    origin: str = ""
+
+
+class SourceState(StrEnum):
+    """What became of a source of data."""
+
+    OK = "ok"
+    PARTIAL = "partial"
+    FAILED = "failed"
+    ABSENT = "absent"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What one source brought, and if it brought nothing, why.
+
+    :param name: ``prometheus``, ``nvml``, ``log:kernel``, ``changes`` …; a log's name carries its emitter kind
+    :param reason: why it failed or what is missing, one sentence; empty if all is well
+    """
+
+    name: str
+    state: SourceState
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The span to judge and the span before it that tells what is usual, in Unix seconds."""
+
+    start: float
+    end: float
+    baseline_start: float
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Everything known of one service over one window.
+
+    :param links: the subjects that a subject belongs to (a GPU to its replica and node, a replica to its node)
+    :param objectives: what the service promises (``ttft_p95_s``, ``error_ratio`` …)
+    :param sources: what each source brought
+    :param problems: what was strange about the data, one sentence each (values out of range, skewed clocks)
+    :param step: usual distance between two samples, seconds
+    """
+
+    service: str
+    window: Window
+    series: Sequence[Series] = ()
+    histograms: Sequence[Histogram] = ()
+    events: Sequence[Event] = ()
+    facts: Sequence[Fact] = ()
+    links: Mapping[Subject, tuple[Subject, ...]] = field(default_factory=dict)
+    objectives: Mapping[str, float] = field(default_factory=dict)
+    sources: Sequence[Source] = ()
+    problems: Sequence[str] = ()
+    step: float = 15.0
+
+    @cached_property
+    def by_signal(self) -> dict[str, list[Series]]:
+        """Series grouped by signal."""
+        grouped: dict[str, list[Series]] = {}
+        for series in self.series:
+            grouped.setdefault(series.signal, []).append(series)
+        return grouped
+
+    @cached_property
+    def subjects(self) -> dict[Scope, list[Subject]]:
+        """All subjects of series, histograms and links, sorted, by scope."""
+        found = {s.subject for s in self.series} | {h.subject for h in self.histograms}
+        found.update(self.links)
+        for targets in self.links.values():
+            found.update(targets)
+        grouped: dict[Scope, list[Subject]] = {scope: [] for scope in Scope}
+        for subject in sorted(found):
+            grouped[subject.scope].append(subject)
+        return grouped
+
+    def fact(self, key: str, subject: Subject | None = None) -> str | float | None:
+        """The value of a fact, of this subject if it has its own, else of the service; None if nobody knows."""
+        general: str | float | None = None
+        for fact in self.facts:
+            if fact.key != key:
+                continue
+            if subject is not None and fact.subject == subject:
+                return fact.value
+            if fact.subject.scope is Scope.SERVICE:
+                general = fact.value
+        return general
+
+
+def merged(parts: Iterable[Recording]) -> Recording:
+    """One recording of the parts that several collectors brought of one service and window.
+
+    The first part names service, window and objectives; where two parts know the same series, the first one's stays.
+    """
+    parts = list(parts)
+    first = parts[0]
+    series: dict[tuple[str, Subject], Series] = {}
+    histograms: dict[tuple[str, Subject], Histogram] = {}
+    links: dict[Subject, tuple[Subject, ...]] = {}
+    facts: dict[tuple[Subject, str], Fact] = {}
+    for part in parts:
+        for one in part.series:
+            series.setdefault((one.signal, one.subject), one)
+        for histogram in part.histograms:
+            histograms.setdefault((histogram.signal, histogram.subject), histogram)
+        for subject, targets in part.links.items():
+            links[subject] = tuple(sorted({*links.get(subject, ()), *targets}))
+        for fact in part.facts:
+            facts.setdefault((fact.subject, fact.key), fact)
+    return Recording(
+        service=first.service,
+        window=first.window,
+        series=tuple(series.values()),
+        histograms=tuple(histograms.values()),
+        events=tuple(sorted((e for p in parts for e in p.events), key=lambda e: (e.time, e.kind, e.name, e.text))),
+        facts=tuple(facts.values()),
+        links=links,
+        objectives=first.objectives,
+        sources=tuple(s for p in parts for s in p.sources),
+        problems=tuple(dict.fromkeys(text for p in parts for text in p.problems)),
+        step=max(p.step for p in parts if p.series or p.histograms or p is first),
+    )

@@ -1,0 +1,236 @@
+"""A rule: one failure kind as typed data. No code, and no expression is ever read out of text."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+
+from triage.model.vocabulary import Cause, Combine, Kind, Layer, Scale, Scope, catalogue
+
+Stat = Literal["mean", "min", "max", "last", "first", "sum", "median", "p50", "p95", "p99", "slope", "changes", "spread"]
+"""A statistic over the window.
+
+``sum`` of a rate is the increase of its counter; ``slope`` is the change per second of a straight line through the values;
+``changes`` counts how often the value changed; ``spread`` is the standard deviation. ``p50`` … of a distribution are taken over
+all its observations in the window and carry the bounds of their bucket; of another signal they are quantiles over time.
+"""
+
+_FORBID = ConfigDict(extra="forbid", frozen=True)
+
+
+class Operand(BaseModel):
+    """What a value is compared with, where it is not a plain number. Exactly one of the first five.
+
+    :param baseline: this many times the same statistic of the same subject before the window
+    :param peers: this many times the median of the same statistic over the other subjects of its scope
+    :param objective: the service's objective of that name
+    :param fact: the fact of that key
+    :param signal: another signal of the same subject, by the same statistic
+    :param times: factor on objective, fact or signal
+    :param plus: added at the end
+    :param at_least: the threshold is never lower than this (keeps a ratio of two tiny numbers from speaking)
+    """
+
+    model_config = _FORBID
+
+    baseline: float | None = None
+    peers: float | None = None
+    objective: str | None = None
+    fact: str | None = None
+    signal: str | None = None
+    times: float = 1.0
+    plus: float = 0.0
+    at_least: float | None = None
+
+    @model_validator(mode="after")
+    def _one_base(self) -> "Operand":
+        given = [name for name in ("baseline", "peers", "objective", "fact", "signal") if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise ValueError("compare with exactly one of baseline, peers, objective, fact, signal")
+        if self.signal is not None and self.signal not in catalogue():
+            raise ValueError(f"no signal is called {self.signal}")
+        return self
+
+
+Bound = float | Operand
+
+
+class Measure(BaseModel):
+    """A signal's statistic against a bound.
+
+    :param signal: name in the vocabulary
+    :param stat: statistic over the window; with ``lasting`` it is not used
+    :param over: seconds at the end of the window to look at; the whole window if not said
+    :param period: ``window``, or ``baseline`` for the time before it
+    :param across: how several subjects make one value when the signal's subjects are finer than the rule's;
+        ``any`` and ``all`` ask each of them
+    :param above: holds if the value is greater (``at_least``, ``below``, ``at_most`` likewise)
+    :param lasting: seconds for which every value in a row must satisfy the bound
+    :param as_name: name under which the finding's sentence can speak of the value
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    signal: str
+    stat: Stat = "mean"
+    over: float | None = None
+    period: Literal["window", "baseline"] = "window"
+    across: Combine | Literal["any", "all"] | None = None
+    above: Bound | None = None
+    at_least: Bound | None = None
+    below: Bound | None = None
+    at_most: Bound | None = None
+    lasting: float | None = None
+    as_name: str = Field(default="", alias="as")
+
+    @model_validator(mode="after")
+    def _is_sound(self) -> "Measure":
+        if self.signal not in catalogue():
+            raise ValueError(f"no signal is called {self.signal}")
+        bounds = [b for b in (self.above, self.at_least, self.below, self.at_most) if b is not None]
+        if len(bounds) != 1:
+            raise ValueError(f"{self.signal}: give exactly one of above, at_least, below, at_most")
+        if self.lasting is not None and catalogue()[self.signal].kind is Kind.DISTRIBUTION:
+            raise ValueError(f"{self.signal}: lasting needs a value at each moment; a distribution has a quantile per window only")
+        return self
+
+
+class Occurrence(BaseModel):
+    """Events of a kind in the window or near its onset.
+
+    :param event: kind of the event: ``log``, ``xid``, ``deploy``, ``config``, ``change`` (any change) …
+    :param name: names that count; any if empty
+    :param own: only events of the service itself (a change to it), or only of others
+    :param within: seconds: the event must lie between this long before the onset of the symptom and the onset (plus a grace
+        of one step); without it anywhere from the baseline's last ten minutes to the window's end
+    :param at_least: how many there must be
+    :param at_most: how many there may be (0: none)
+    :param where: attribute -> regular expression that the whole value must match
+    :param emitter: kind of log that would show the event (``engine``, ``kernel``, ``gateway``, ``kube-events`` …);
+        with no such log at hand, that nothing was seen proves nothing
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    event: str
+    name: tuple[str, ...] = ()
+    own: bool | None = None
+    within: float | None = None
+    at_least: int | None = None
+    at_most: int | None = None
+    where: dict[str, str] = Field(default_factory=dict)
+    emitter: str = ""
+    as_name: str = Field(default="", alias="as")
+
+    @model_validator(mode="after")
+    def _has_a_bound(self) -> "Occurrence":
+        if (self.at_least is None) == (self.at_most is None):
+            raise ValueError(f"{self.event}: give exactly one of at_least and at_most")
+        return self
+
+
+class Known(BaseModel):
+    """A fact has one of these values (regular expressions that match as a whole)."""
+
+    model_config = _FORBID
+
+    fact: str
+    matches: str
+
+
+class Gone(BaseModel):
+    """A signal that was measured before the window is no longer measured in it, while its target still answers."""
+
+    model_config = _FORBID
+
+    gone: str
+
+
+class All(BaseModel):
+    """Every part holds."""
+
+    model_config = _FORBID
+    all: tuple["Condition", ...] = Field(min_length=1)
+
+
+class Any(BaseModel):
+    """Some part holds."""
+
+    model_config = _FORBID
+    any: tuple["Condition", ...] = Field(min_length=1)
+
+
+class Not(BaseModel):
+    """The part does not hold."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    not_: "Condition" = Field(alias="not")
+
+
+_TAGS = {"all": "all", "any": "any", "not": "not", "not_": "not", "signal": "signal", "event": "event", "fact": "fact", "gone": "gone"}
+
+
+def _shape(value: object) -> str | None:
+    """Which sort of condition this is, told by its one telling key."""
+    keys = value.keys() if isinstance(value, dict) else type(value).model_fields if isinstance(value, BaseModel) else ()
+    return next((tag for key, tag in _TAGS.items() if key in keys), None)
+
+
+Condition = Annotated[
+    Annotated[All, Tag("all")]
+    | Annotated[Any, Tag("any")]
+    | Annotated[Not, Tag("not")]
+    | Annotated[Measure, Tag("signal")]
+    | Annotated[Occurrence, Tag("event")]
+    | Annotated[Known, Tag("fact")]
+    | Annotated[Gone, Tag("gone")],
+    Discriminator(
+        _shape,
+        custom_error_type="condition",
+        custom_error_message="a condition has one of the keys all, any, not, signal, event, fact, gone",
+    ),
+]
+
+
+class LookAlike(BaseModel):
+    """A kind that this one must not be taken for, and what tells them apart."""
+
+    model_config = _FORBID
+    rule: str
+    because: str
+
+
+class Rule(BaseModel):
+    """One failure kind.
+
+    :param id: the file's stem
+    :param question: what is asked of the data, as a person would ask it
+    :param scope: whose question it is; it is asked of each such subject, and signals of other scopes are found by its links
+    :param present: evidence for
+    :param absent: evidence against; where it holds the kind is ruled out even if the evidence for holds
+    :param severity: how bad it is once present
+    :param specificity: how much the evidence proves by itself: 3 names the very fault (an Xid, an error text), 2 is a pattern only
+        this kind makes, 1 is a symptom that several kinds share
+    :param finding: the sentence of the finding; may use {subject}, {onset} and names given with ``as``
+    :param leads_to: kinds that this one can cause
+    :param sources: where thresholds come from
+    """
+
+    model_config = _FORBID
+
+    id: str
+    title: str
+    question: str
+    cause: Cause
+    layer: Layer
+    scale: Scale
+    scope: Scope
+    severity: Literal["info", "warning", "critical"]
+    specificity: Literal[1, 2, 3]
+    present: Condition
+    absent: Condition | None = None
+    finding: str
+    leads_to: tuple[str, ...] = ()
+    look_alikes: tuple[LookAlike, ...] = ()
+    false_positives: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    status: Literal["experimental", "stable"] = "experimental"

@@ -1,0 +1,44 @@
+"""What a service is to triage: a name, how to find it, where to look, what it promises, what is known of it."""
+
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from triage.model.vocabulary import catalogue
+
+
+class Service(BaseModel):
+    """One service as triage.toml or case.toml describes it.
+
+    :param name: what a person types after ``--service``
+    :param labels: exact label values that its series carry, where the usual labels do not find it
+    :param incident: a folder or file to replay instead of asking live sources, relative to the settings file
+    :param prometheus: base address of a server that speaks the Prometheus API
+    :param endpoints: addresses of engines' ``/metrics``
+    :param logs: files or folders of logs
+    :param changes: file of changes, one JSON object a line
+    :param objectives: what it promises: ``ttft_p95_s``, ``itl_p95_s``, ``e2e_p95_s``, ``error_ratio`` …
+    :param facts: engine, model, accelerator, limits, what a person knows and no metric tells
+    :param signals: this service's own metric for a signal
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    labels: dict[str, str] = Field(default_factory=dict)
+    incident: Path | None = None
+    prometheus: str | None = None
+    endpoints: tuple[str, ...] = ()
+    logs: tuple[Path, ...] = ()
+    changes: Path | None = None
+    objectives: dict[str, float] = Field(default_factory=dict)
+    facts: dict[str, str | float] = Field(default_factory=dict)
+    signals: dict[str, str] = Field(default_factory=dict)
+
+    @field_validator("signals")
+    @classmethod
+    def _signals_are_known(cls, value: dict[str, str]) -> dict[str, str]:
+        unknown = sorted(set(value) - set(catalogue()))
+        if unknown:
+            raise ValueError(f"no signal is called {', '.join(unknown)}; triage coverage --signals lists them")
+        return value

@@ -1,0 +1,449 @@
+"""The vocabulary: every signal that a rule may speak of, engine-neutral, in base units.
+
+A signal is described once, here. Dialects map the names of real exporters onto it, rules refer to it,
+reports take unit and wording from it. Base units only: seconds, bytes, tokens, requests, hertz, watts,
+degrees Celsius, ratios from 0 to 1. A counter is kept as a rate per second.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from math import inf
+
+
+class Layer(StrEnum):
+    """Where to look, top down."""
+
+    PLATFORM = "platform"
+    ENGINE = "engine"
+    FRAMEWORK = "framework"
+    CUDA = "cuda"
+    HARDWARE = "hardware"
+
+
+class Cause(StrEnum):
+    """What kind of illness it is."""
+
+    RUNTIME = "runtime"
+    INFRASTRUCTURE = "infrastructure"
+    TOOLING = "tooling"
+
+
+class Scale(StrEnum):
+    """How far the trouble reaches; each step up means slower links and more ways to break."""
+
+    CARD = "card"
+    MACHINE = "machine"
+    CLUSTER = "cluster"
+
+
+class Scope(StrEnum):
+    """What a series is about."""
+
+    SERVICE = "service"
+    REPLICA = "replica"
+    GPU = "gpu"
+    NODE = "node"
+    GATEWAY = "gateway"
+    CLIENT = "client"
+    TARGET = "target"
+
+
+class Kind(StrEnum):
+    """How a signal behaves over time, and so how it may be summed, averaged and compared."""
+
+    GAUGE = "gauge"
+    RATE = "rate"
+    RATIO = "ratio"
+    DISTRIBUTION = "distribution"
+    STATE = "state"
+
+
+class Combine(StrEnum):
+    """How values of several subjects (or label sets) make one value of the whole."""
+
+    SUM = "sum"
+    MEAN = "mean"
+    MAX = "max"
+    MIN = "min"
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """One entry of the vocabulary.
+
+    :param name: dotted engine-neutral name
+    :param unit: base unit; a rate is per second of this unit's counter
+    :param kind: how it behaves over time
+    :param scope: what its series are about
+    :param layer: the layer whose health it tells of
+    :param combine: how several subjects make one value
+    :param low: least possible value; below it the reading is broken
+    :param high: greatest possible value; above it the reading is broken
+    :param meaning: one sentence
+    :param derived: computed from other signals rather than read from a source
+    """
+
+    name: str
+    unit: str
+    kind: Kind
+    scope: Scope
+    layer: Layer
+    combine: Combine
+    low: float
+    high: float
+    meaning: str
+    derived: bool = False
+
+
+Row = tuple[str, str, Kind, Combine, str]
+
+_GAUGE, _RATE, _RATIO, _DIST, _STATE = Kind.GAUGE, Kind.RATE, Kind.RATIO, Kind.DISTRIBUTION, Kind.STATE
+_SUM, _MEAN, _MAX, _MIN = Combine.SUM, Combine.MEAN, Combine.MAX, Combine.MIN
+
+
+def _signals(scope: Scope, layer: Layer, rows: Iterable[Row], *, derived: bool = False) -> list[Signal]:
+    """Rows of one scope and layer as signals; a ratio and a state lie between 0 and 1, the rest is not negative."""
+    return [
+        Signal(name, unit, kind, scope, layer, combine, 0.0, 1.0 if kind is _RATIO else inf, meaning, derived)
+        for name, unit, kind, combine, meaning in rows
+    ]
+
+
+_ENGINE_ROWS: list[Row] = [
+    ("queue.waiting", "requests", _GAUGE, _SUM, "Requests accepted by the engine that wait to be scheduled."),
+    ("queue.capacity", "requests", _GAUGE, _SUM, "Waiting requests that wait for room in the batch or the KV cache."),
+    ("queue.deferred", "requests", _GAUGE, _SUM, "Waiting requests held back for another reason (grammar, adapter, remote KV)."),
+    ("queue.grammar", "requests", _GAUGE, _SUM, "Requests that wait for a grammar to be compiled."),
+    ("batch.running", "requests", _GAUGE, _SUM, "Requests in the running batch."),
+    ("batch.paused", "requests", _GAUGE, _SUM, "Requests that were running and are paused for lack of room."),
+    ("batch.limit", "requests", _GAUGE, _SUM, "Most requests that the engine may run at once."),
+    ("kv.usage", "ratio", _RATIO, _MAX, "Share of the KV cache in use."),
+    ("kv.evictable", "ratio", _RATIO, _MIN, "Share of the KV cache that holds reusable blocks nobody needs now."),
+    ("kv.capacity", "tokens", _GAUGE, _SUM, "Tokens that the KV cache can hold."),
+    ("preemptions", "requests", _RATE, _SUM, "Running requests thrown out for lack of KV, to be computed again."),
+    ("admission.rejected", "requests", _RATE, _SUM, "Requests that the engine refused for a limit of its own."),
+    ("engine.steps", "steps", _RATE, _SUM, "Engine iterations: the heartbeat of the engine."),
+    ("engine.step_tokens", "tokens", _DIST, _SUM, "Tokens computed in one engine iteration."),
+    ("engine.step_time", "seconds", _GAUGE, _MEAN, "Time of one engine iteration as the engine reports it."),
+    ("engine.sleeping", "", _STATE, _MAX, "1 while the engine is put to sleep on purpose."),
+    ("tokens.prompt", "tokens", _RATE, _SUM, "Prompt tokens of the requests being processed, cached ones included."),
+    ("tokens.prompt_computed", "tokens", _RATE, _SUM, "Prompt tokens that were really computed."),
+    ("tokens.prompt_cached", "tokens", _RATE, _SUM, "Prompt tokens taken from a cache."),
+    ("tokens.generation", "tokens", _RATE, _SUM, "Tokens generated."),
+    ("prefix.queries", "tokens", _RATE, _SUM, "Prompt tokens looked up in the prefix cache."),
+    ("prefix.hits", "tokens", _RATE, _SUM, "Prompt tokens found in the prefix cache."),
+    ("prefix.hit_ratio_reported", "ratio", _RATIO, _MEAN, "Prefix hit ratio as the engine reports it, where it counts no tokens."),
+    ("offload.queries", "tokens", _RATE, _SUM, "Prompt tokens looked up in an external KV tier."),
+    ("offload.hits", "tokens", _RATE, _SUM, "Prompt tokens found in an external KV tier."),
+    ("offload.load_bytes", "bytes", _RATE, _SUM, "Bytes of KV loaded from the offload tier."),
+    ("offload.load_seconds", "seconds", _RATE, _SUM, "Time spent in loads from the offload tier."),
+    ("offload.store_bytes", "bytes", _RATE, _SUM, "Bytes of KV stored to the offload tier."),
+    ("offload.store_seconds", "seconds", _RATE, _SUM, "Time spent in stores to the offload tier."),
+    ("pd.transfer_failures", "transfers", _RATE, _SUM, "KV transfers between prefill and decode that failed."),
+    ("pd.transfer_bytes", "bytes", _RATE, _SUM, "Bytes of KV moved between prefill and decode."),
+    ("pd.expired", "requests", _RATE, _SUM, "Requests whose remote KV was given up after a time-out."),
+    ("finished", "requests", _RATE, _SUM, "Requests that ended, for whatever reason."),
+    ("finished.stop", "requests", _RATE, _SUM, "Requests that ended by a stop token or string."),
+    ("finished.length", "requests", _RATE, _SUM, "Requests that ended at their length limit."),
+    ("finished.abort", "requests", _RATE, _SUM, "Requests that were aborted, mostly because the client left."),
+    ("finished.error", "requests", _RATE, _SUM, "Requests that ended in an error inside the engine."),
+    ("latency.ttft", "seconds", _DIST, _SUM, "Time to first token, measured at the engine."),
+    ("latency.itl", "seconds", _DIST, _SUM, "Time between two tokens of one answer."),
+    ("latency.e2e", "seconds", _DIST, _SUM, "Time from arrival at the engine to the last token."),
+    ("latency.queue", "seconds", _DIST, _SUM, "Time a request waited before it was first scheduled."),
+    ("latency.prefill", "seconds", _DIST, _SUM, "Time from being scheduled to the first token."),
+    ("latency.decode", "seconds", _DIST, _SUM, "Time from the first token to the last."),
+    ("length.prompt", "tokens", _DIST, _SUM, "Prompt length of finished requests."),
+    ("length.generation", "tokens", _DIST, _SUM, "Answer length of finished requests."),
+    ("lora.running", "adapters", _GAUGE, _SUM, "Adapters used by running requests."),
+    ("lora.waiting", "adapters", _GAUGE, _SUM, "Adapters that waiting requests need."),
+    ("lora.slots", "adapters", _GAUGE, _SUM, "Adapters that fit at once."),
+    ("lora.loads", "adapters", _RATE, _SUM, "Adapters loaded."),
+    ("spec.drafts", "drafts", _RATE, _SUM, "Speculative drafts verified."),
+    ("spec.draft_tokens", "tokens", _RATE, _SUM, "Draft tokens proposed."),
+    ("spec.accepted_tokens", "tokens", _RATE, _SUM, "Draft tokens accepted."),
+    ("output.corrupted", "requests", _RATE, _SUM, "Requests whose logits held NaN."),
+    ("bytes.read", "bytes", _RATE, _MEAN, "Bytes read from card memory per card, as the engine estimates them."),
+    ("bytes.written", "bytes", _RATE, _MEAN, "Bytes written to card memory per card, as the engine estimates them."),
+    ("flops", "flop", _RATE, _MEAN, "Floating-point operations per card, as the engine estimates them."),
+    ("http.requests", "requests", _RATE, _SUM, "Requests answered by the engine's own HTTP front end."),
+    ("http.2xx", "requests", _RATE, _SUM, "Requests that the front end answered with success."),
+    ("http.4xx", "requests", _RATE, _SUM, "Requests that the front end refused as the client's fault."),
+    ("http.5xx", "requests", _RATE, _SUM, "Requests that the front end failed."),
+    ("process.cpu", "cores", _RATE, _MAX, "Cores that the API process uses."),
+    ("process.rss", "bytes", _GAUGE, _SUM, "Resident memory of the API process."),
+    ("process.open_fds", "descriptors", _GAUGE, _MAX, "Open file descriptors of the API process."),
+    ("process.max_fds", "descriptors", _GAUGE, _MIN, "Limit of file descriptors of the API process."),
+    ("process.start_time", "timestamp", _STATE, _MAX, "When the process started, Unix time."),
+]
+
+_POD_ROWS: list[Row] = [
+    ("pod.ready", "", _STATE, _SUM, "1 while the pod is ready for traffic."),
+    ("pod.pending", "", _STATE, _SUM, "1 while the pod waits to be placed or started."),
+    ("pod.failed", "", _STATE, _SUM, "1 once the pod has failed."),
+    ("pod.evicted", "", _STATE, _SUM, "1 once the pod was evicted."),
+    ("pod.unschedulable", "", _STATE, _SUM, "1 while no node can take the pod."),
+    ("pod.restarts", "restarts", _RATE, _SUM, "Container restarts."),
+    ("pod.restarts_total", "restarts", _GAUGE, _SUM, "Container restarts since the pod was made."),
+    ("pod.waiting_crash", "", _STATE, _SUM, "1 while the container backs off after crashes."),
+    ("pod.waiting_image", "", _STATE, _SUM, "1 while the container's image cannot be pulled."),
+    ("pod.exit_code", "", _STATE, _MAX, "Exit code of the container's previous run."),
+    ("pod.oom_killed", "", _STATE, _SUM, "1 if the container's previous run was ended for memory."),
+    ("pod.created", "timestamp", _STATE, _MAX, "When the pod was made, Unix time."),
+    ("container.cpu", "cores", _RATE, _SUM, "Cores that the container uses."),
+    ("container.cpu_periods", "periods", _RATE, _SUM, "Scheduler periods in which the container wanted CPU."),
+    ("container.cpu_throttled_periods", "periods", _RATE, _SUM, "Scheduler periods in which the container hit its CPU quota."),
+    ("container.cpu_throttled_seconds", "seconds", _RATE, _SUM, "Time that threads of the container were held back by the quota."),
+    ("container.cpu_limit", "cores", _GAUGE, _SUM, "CPU quota of the container."),
+    ("container.memory_rss", "bytes", _GAUGE, _SUM, "Resident memory of the container."),
+    ("container.memory", "bytes", _GAUGE, _SUM, "Working set of the container, what the limit is held against."),
+    ("container.memory_limit", "bytes", _GAUGE, _SUM, "Memory limit of the container."),
+    ("container.oom_events", "kills", _RATE, _SUM, "Processes of the container killed for memory."),
+    ("container.fs_usage", "bytes", _GAUGE, _SUM, "Disk that the container has written to."),
+]
+
+_GPU_ROWS: list[Row] = [
+    ("gpu.util", "ratio", _RATIO, _MEAN, "Share of time with any kernel resident; says nothing of work done."),
+    ("gpu.mem_util", "ratio", _RATIO, _MEAN, "Share of time with any memory access; not bandwidth."),
+    ("gpu.engine_active", "ratio", _RATIO, _MEAN, "Share of time that the graphics or compute engine was active."),
+    ("gpu.sm_active", "ratio", _RATIO, _MEAN, "Share of time that an SM had a warp, over all SMs."),
+    ("gpu.tensor_active", "ratio", _RATIO, _MEAN, "Share of cycles that the tensor pipes were active."),
+    ("gpu.dram_active", "ratio", _RATIO, _MEAN, "Share of cycles that the memory interface moved data."),
+    ("gpu.mem_used", "bytes", _GAUGE, _SUM, "Card memory in use."),
+    ("gpu.mem_free", "bytes", _GAUGE, _SUM, "Card memory free."),
+    ("gpu.mem_total", "bytes", _GAUGE, _SUM, "Card memory in all."),
+    ("gpu.mem_other", "bytes", _GAUGE, _SUM, "Card memory held by processes that are not the engine's."),
+    ("gpu.temp", "celsius", _GAUGE, _MAX, "Core temperature."),
+    ("gpu.mem_temp", "celsius", _GAUGE, _MAX, "Memory temperature."),
+    ("gpu.power", "watts", _GAUGE, _SUM, "Power drawn."),
+    ("gpu.power_limit", "watts", _GAUGE, _SUM, "Power limit in force."),
+    ("gpu.energy", "joules", _RATE, _SUM, "Energy used, so power by another road."),
+    ("gpu.sm_clock", "hertz", _GAUGE, _MIN, "SM clock."),
+    ("gpu.sm_clock_max", "hertz", _GAUGE, _MAX, "Highest SM clock of this card."),
+    ("gpu.mem_clock", "hertz", _GAUGE, _MIN, "Memory clock."),
+    ("gpu.throttle_thermal", "", _STATE, _MAX, "1 while clocks are cut by heat (software or hardware thermal slow-down)."),
+    ("gpu.throttle_power", "", _STATE, _MAX, "1 while clocks are cut by the software power cap."),
+    ("gpu.throttle_brake", "", _STATE, _MAX, "1 while clocks are cut by the hardware power brake."),
+    ("gpu.throttle_hw", "", _STATE, _MAX, "1 while a hardware slow-down of any reason is in force."),
+    ("gpu.thermal_violation", "ratio", _RATE, _MAX, "Share of time that clocks were held down by heat."),
+    ("gpu.power_violation", "ratio", _RATE, _MAX, "Share of time that clocks were held down by power."),
+    ("gpu.xid", "", _STATE, _MAX, "Last Xid code seen by the exporter; stays until the exporter restarts."),
+    ("gpu.ecc_uncorrected", "errors", _GAUGE, _SUM, "Uncorrectable memory errors since the driver loaded."),
+    ("gpu.ecc_corrected", "errors", _GAUGE, _SUM, "Corrected memory errors since the driver loaded."),
+    ("gpu.remap_pending", "", _STATE, _MAX, "1 while a row remap waits for a reset."),
+    ("gpu.remap_failure", "", _STATE, _MAX, "1 once a row remap has failed."),
+    ("gpu.remapped_uncorrectable", "rows", _GAUGE, _SUM, "Rows remapped for uncorrectable errors."),
+    ("gpu.remapped_correctable", "rows", _GAUGE, _SUM, "Rows remapped for corrected errors."),
+    ("gpu.nvlink_errors", "errors", _RATE, _SUM, "NVLink CRC, replay and recovery errors."),
+    ("gpu.nvlink_bytes", "bytes", _GAUGE, _SUM, "NVLink traffic per second."),
+    ("gpu.pcie_gen", "", _GAUGE, _MIN, "PCIe generation in use now."),
+    ("gpu.pcie_gen_max", "", _GAUGE, _MAX, "Highest PCIe generation of card and slot."),
+    ("gpu.pcie_width", "lanes", _GAUGE, _MIN, "PCIe lanes in use now."),
+    ("gpu.pcie_width_max", "lanes", _GAUGE, _MAX, "Most PCIe lanes of card and slot."),
+    ("gpu.pcie_replays", "errors", _RATE, _SUM, "PCIe packets sent again."),
+    ("gpu.pcie_rx", "bytes", _GAUGE, _SUM, "Bytes per second that the card receives over PCIe."),
+    ("gpu.pcie_tx", "bytes", _GAUGE, _SUM, "Bytes per second that the card sends over PCIe."),
+    ("gpu.healthy", "", _STATE, _MIN, "1 while the exporter calls the card healthy."),
+]
+
+_NODE_ROWS: list[Row] = [
+    ("node.cpu_busy", "ratio", _RATIO, _MAX, "Share of CPU time that is not idle."),
+    ("node.load1", "threads", _GAUGE, _MAX, "Runnable and blocked threads, one-minute mean."),
+    ("node.cpu_pressure", "ratio", _RATE, _MAX, "Share of time that some thread waited for CPU."),
+    ("node.memory_pressure", "ratio", _RATE, _MAX, "Share of time that some thread waited for memory."),
+    ("node.io_pressure", "ratio", _RATE, _MAX, "Share of time that some thread waited for storage."),
+    ("node.memory_available", "bytes", _GAUGE, _MIN, "Host memory that can still be had."),
+    ("node.memory_total", "bytes", _GAUGE, _SUM, "Host memory in all."),
+    ("node.swap_in", "pages", _RATE, _SUM, "Pages swapped in."),
+    ("node.swap_out", "pages", _RATE, _SUM, "Pages swapped out."),
+    ("node.oom_kills", "kills", _RATE, _SUM, "Processes killed by the kernel for memory."),
+    ("node.disk_available", "bytes", _GAUGE, _MIN, "Free disk of the fullest real file system."),
+    ("node.disk_size", "bytes", _GAUGE, _MIN, "Size of that file system."),
+    ("node.disk_read", "bytes", _RATE, _SUM, "Bytes read from disks."),
+    ("node.disk_written", "bytes", _RATE, _SUM, "Bytes written to disks."),
+    ("node.disk_busy", "ratio", _RATE, _MAX, "Share of time that a disk was busy."),
+    ("node.net_receive", "bytes", _RATE, _SUM, "Bytes received by network interfaces."),
+    ("node.net_transmit", "bytes", _RATE, _SUM, "Bytes sent by network interfaces."),
+    ("node.net_errors", "packets", _RATE, _SUM, "Packets received with errors."),
+    ("node.net_drops", "packets", _RATE, _SUM, "Packets dropped on receipt."),
+    ("node.net_carrier_changes", "changes", _RATE, _SUM, "Times that a link went down or up."),
+    ("node.tcp_retransmits", "segments", _RATE, _SUM, "TCP segments sent again."),
+    ("node.tcp_established", "connections", _GAUGE, _SUM, "Open TCP connections."),
+    ("node.tcp_time_wait", "connections", _GAUGE, _SUM, "TCP connections in TIME_WAIT."),
+    ("node.files_open", "descriptors", _GAUGE, _SUM, "File descriptors allocated on the host."),
+    ("node.ib_errors", "errors", _RATE, _SUM, "InfiniBand receive errors."),
+    ("node.ib_link_downed", "events", _RATE, _SUM, "Times that an InfiniBand link went down."),
+    ("node.ib_recoveries", "events", _RATE, _SUM, "Times that an InfiniBand link recovered from errors."),
+    ("node.ib_wait", "ticks", _RATE, _SUM, "InfiniBand transmit wait: congestion."),
+    ("node.boot_time", "timestamp", _STATE, _MAX, "When the host booted, Unix time."),
+    ("node.clock", "timestamp", _STATE, _MAX, "The host's own clock, Unix time."),
+    ("node.gpu_allocatable", "cards", _GAUGE, _SUM, "Cards that the cluster may give out on this node."),
+    ("node.gpu_capacity", "cards", _GAUGE, _SUM, "Cards that the cluster knows on this node."),
+    ("node.unschedulable", "", _STATE, _SUM, "1 while the node takes no new pods."),
+    ("node.ready", "", _STATE, _SUM, "1 while the node reports ready."),
+    ("node.disk_pressure", "", _STATE, _MAX, "1 while the node evicts for lack of disk."),
+]
+
+_SERVICE_ROWS: list[Row] = [
+    ("replicas.desired", "replicas", _GAUGE, _SUM, "Replicas that should be there."),
+    ("replicas.ready", "replicas", _GAUGE, _SUM, "Replicas ready for traffic."),
+    ("replicas.updated", "replicas", _GAUGE, _SUM, "Replicas of the newest revision."),
+    ("replicas.unavailable", "replicas", _GAUGE, _SUM, "Replicas that are missing or not ready."),
+    ("rollout.generation", "", _STATE, _MAX, "Generation of the deployment's specification."),
+    ("rollout.generation_observed", "", _STATE, _MAX, "Generation that the controller has acted on."),
+    ("rollout.stuck", "", _STATE, _MAX, "1 while the deployment reports that it makes no progress."),
+    ("autoscaler.desired", "replicas", _GAUGE, _MAX, "Replicas that the autoscaler wants."),
+    ("autoscaler.min", "replicas", _GAUGE, _MAX, "Fewest replicas that the autoscaler may set."),
+    ("autoscaler.max", "replicas", _GAUGE, _MAX, "Most replicas that the autoscaler may set."),
+    ("autoscaler.value", "", _GAUGE, _MAX, "Value of the metric that the autoscaler follows."),
+    ("autoscaler.target", "", _GAUGE, _MAX, "Value that the autoscaler aims at."),
+    ("autoscaler.active", "", _STATE, _MIN, "1 while the autoscaler can read its metric."),
+    ("autoscaler.errors", "errors", _RATE, _SUM, "Errors of the autoscaler in reading its metric."),
+    ("quality.score", "ratio", _RATIO, _MEAN, "Score of a golden test set or quality probe."),
+]
+
+_GATEWAY_ROWS: list[Row] = [
+    ("gateway.requests", "requests", _RATE, _SUM, "Requests that the gateway received for the service."),
+    ("gateway.2xx", "requests", _RATE, _SUM, "Answers with success."),
+    ("gateway.4xx", "requests", _RATE, _SUM, "Answers that refuse the request, 429 excluded where it can be told."),
+    ("gateway.429", "requests", _RATE, _SUM, "Answers that refuse for load."),
+    ("gateway.401", "requests", _RATE, _SUM, "Answers 401 or 403."),
+    ("gateway.5xx", "requests", _RATE, _SUM, "Answers with a server error."),
+    ("gateway.upstream_requests", "requests", _RATE, _SUM, "Requests sent to engines, retries included."),
+    ("gateway.upstream_5xx", "requests", _RATE, _SUM, "Server errors answered by engines."),
+    ("gateway.latency", "seconds", _DIST, _SUM, "Time of whole requests at the gateway."),
+    ("gateway.ttft", "seconds", _DIST, _SUM, "Time to first token at the gateway."),
+    ("gateway.upstream_latency", "seconds", _DIST, _SUM, "Time of requests to the engines as the gateway sees it."),
+    ("gateway.overhead", "seconds", _DIST, _SUM, "Time that the gateway adds itself."),
+    ("gateway.active", "requests", _GAUGE, _SUM, "Requests in flight at the gateway."),
+    ("gateway.pending", "requests", _GAUGE, _SUM, "Requests that wait for a connection to an engine."),
+    ("gateway.connections", "connections", _GAUGE, _SUM, "Connections from the gateway to engines."),
+    ("gateway.overflow", "requests", _RATE, _SUM, "Requests refused by the gateway's own connection or request limit."),
+    ("gateway.circuit_open", "", _STATE, _MAX, "1 while a limit of the gateway is reached or a circuit breaker is open."),
+    ("gateway.retries", "requests", _RATE, _SUM, "Requests that the gateway sent again."),
+    ("gateway.retries_exhausted", "requests", _RATE, _SUM, "Requests lost because the retry limit or budget was reached."),
+    ("gateway.timeouts", "requests", _RATE, _SUM, "Requests that the gateway gave up waiting for."),
+    ("gateway.client_left", "requests", _RATE, _SUM, "Requests whose client hung up before the answer."),
+    ("gateway.connect_failures", "connections", _RATE, _SUM, "Connections to engines that failed."),
+    ("gateway.resets", "requests", _RATE, _SUM, "Requests whose connection an engine closed while they ran."),
+    ("gateway.backends", "backends", _GAUGE, _MAX, "Engines that the gateway knows."),
+    ("gateway.backends_healthy", "backends", _GAUGE, _MIN, "Engines that the gateway sends to."),
+    ("gateway.ejections", "backends", _GAUGE, _SUM, "Engines that the gateway has put aside."),
+    ("gateway.cooldowns", "backends", _RATE, _SUM, "Times that the gateway put an engine into cooldown."),
+    ("gateway.cpu", "cores", _RATE, _MAX, "Cores that the gateway process uses."),
+    ("gateway.rss", "bytes", _GAUGE, _SUM, "Resident memory of the gateway process."),
+    ("gateway.open_fds", "descriptors", _GAUGE, _MAX, "Open file descriptors of the gateway process."),
+    ("gateway.max_fds", "descriptors", _GAUGE, _MIN, "Limit of file descriptors of the gateway process."),
+    ("gateway.start_time", "timestamp", _STATE, _MAX, "When the gateway process started, Unix time."),
+    ("gateway.wrong_model", "requests", _RATE, _SUM, "Requests answered by another model than the one asked for."),
+]
+
+_BACKEND_ROWS: list[Row] = [
+    ("backend.requests", "requests", _RATE, _SUM, "Requests that the gateway sent to this replica."),
+    ("backend.failures", "requests", _RATE, _SUM, "Requests to this replica that failed, as the gateway sees it."),
+    ("backend.active", "requests", _GAUGE, _SUM, "Requests in flight from the gateway to this replica."),
+    ("backend.healthy", "", _STATE, _SUM, "1 while the gateway sends to this replica."),
+]
+
+_CLIENT_ROWS: list[Row] = [
+    ("requests.distinct", "requests", _RATE, _SUM, "Requests that people or programs really wanted, each counted once."),
+    ("requests.attempts", "requests", _RATE, _SUM, "Requests sent, retries included."),
+    ("requests.failed", "requests", _RATE, _SUM, "Distinct requests that failed for good."),
+    ("requests.timeouts", "requests", _RATE, _SUM, "Attempts that the client gave up waiting for."),
+    ("client.latency", "seconds", _DIST, _SUM, "Time of a request as the client sees it."),
+    ("client.ttft", "seconds", _DIST, _SUM, "Time to first token as the client sees it."),
+]
+
+_TARGET_ROWS: list[Row] = [
+    ("target.up", "", _STATE, _MIN, "1 if the last scrape of the target succeeded."),
+    ("target.scrape_duration", "seconds", _GAUGE, _MAX, "Time that the scrape took."),
+    ("target.samples", "samples", _GAUGE, _SUM, "Samples that the scrape brought."),
+]
+
+_PROMETHEUS_ROWS: list[Row] = [
+    ("prometheus.head_series", "series", _GAUGE, _SUM, "Series that Prometheus holds in memory."),
+    ("prometheus.sample_limit_hits", "scrapes", _RATE, _SUM, "Scrapes refused because a target offered too many samples."),
+    ("prometheus.rule_failures", "evaluations", _RATE, _SUM, "Rule evaluations that failed."),
+    ("prometheus.samples", "samples", _RATE, _SUM, "Samples stored."),
+]
+
+_DERIVED_REPLICA_ROWS: list[Row] = [
+    ("prefix.hit_ratio", "ratio", _RATIO, _MEAN, "Share of looked-up prompt tokens found in the prefix cache."),
+    ("offload.hit_ratio", "ratio", _RATIO, _MEAN, "Share of looked-up prompt tokens found in the offload tier."),
+    ("offload.load_speed", "bytes", _GAUGE, _MIN, "Bytes per second of a load from the offload tier."),
+    ("finished.length_ratio", "ratio", _RATIO, _MEAN, "Share of answers that ended at their length limit."),
+    ("finished.abort_ratio", "ratio", _RATIO, _MEAN, "Share of requests that were aborted."),
+    ("spec.accepted_length", "tokens", _GAUGE, _MEAN, "Draft tokens accepted per draft."),
+    ("container.cpu_throttled", "ratio", _RATIO, _MAX, "Share of scheduler periods in which the container hit its CPU quota."),
+    ("container.memory_ratio", "ratio", _RATIO, _MAX, "Container memory as a share of its limit."),
+    ("process.fds_ratio", "ratio", _RATIO, _MAX, "Open descriptors as a share of the limit."),
+    ("batch.fill", "ratio", _RATIO, _MAX, "Running requests as a share of the batch limit."),
+    ("ttft.queue_share", "ratio", _RATIO, _MEAN, "Share of the time to first token spent in the queue."),
+    ("ttft.unaccounted", "seconds", _GAUGE, _MEAN, "Mean time to first token that neither queue nor prefill accounts for."),
+    ("engine.time_per_step", "seconds", _GAUGE, _MEAN, "Wall time per engine iteration."),
+    ("engine.stalled", "", _STATE, _SUM, "1 while requests are held and neither steps nor tokens advance."),
+    ("replica.lost", "", _STATE, _SUM, "1 while a replica that was there earlier gives no sign of life."),
+    ("replica.uptime", "seconds", _GAUGE, _MIN, "Time since the engine process started."),
+    ("replica.restarted", "", _STATE, _SUM, "1 in the interval in which the engine process started anew."),
+]
+
+_DERIVED_SERVICE_ROWS: list[Row] = [
+    ("requests.attempt_ratio", "", _GAUGE, _MAX, "Attempts per distinct request."),
+    ("requests.failed_ratio", "ratio", _RATIO, _MAX, "Share of distinct requests that failed."),
+    ("requests.timeout_ratio", "ratio", _RATIO, _MAX, "Share of attempts that timed out at the client."),
+    ("service.arrivals", "requests", _GAUGE, _SUM, "Requests per second that reach the service, retries included."),
+    ("service.demand", "requests", _GAUGE, _SUM, "Distinct requests per second, or arrivals where nobody counts those and nothing speaks of retries."),
+    ("service.goodput", "requests", _GAUGE, _SUM, "Requests per second that were answered in full."),
+    ("service.error_ratio", "ratio", _RATIO, _MAX, "Share of requests answered with a server error or not at all."),
+    ("service.refused_ratio", "ratio", _RATIO, _MAX, "Share of requests refused as the client's fault (4xx without 429)."),
+    ("service.replicas_alive", "replicas", _GAUGE, _SUM, "Replicas whose engine gives signs of life."),
+    ("service.load_per_replica", "requests", _GAUGE, _MEAN, "Arrivals per second and living replica."),
+    ("gateway.fds_ratio", "ratio", _RATIO, _MAX, "Open descriptors of the gateway as a share of the limit."),
+    ("gateway.retry_ratio", "ratio", _RATIO, _MAX, "Requests that the gateway sent again per request received."),
+    ("gateway.engine_gap", "seconds", _GAUGE, _MAX, "Mean latency at the gateway minus mean latency at the engine."),
+]
+
+_DERIVED_GPU_ROWS: list[Row] = [
+    ("gpu.mem_ratio", "ratio", _RATIO, _MAX, "Card memory in use as a share of the whole."),
+    ("gpu.power_ratio", "ratio", _GAUGE, _MAX, "Power drawn as a share of the limit."),
+    ("gpu.lost", "", _STATE, _SUM, "1 while a card that was there earlier has no values and its neighbours have."),
+    ("gpu.bandwidth_ratio", "ratio", _GAUGE, _MEAN, "Bytes moved per second, by the engine's own count, as a share of the card's peak."),
+]
+
+_DERIVED_NODE_ROWS: list[Row] = [
+    ("node.disk_ratio", "ratio", _RATIO, _MIN, "Free disk as a share of the file system."),
+    ("node.memory_ratio", "ratio", _RATIO, _MIN, "Available host memory as a share of the whole."),
+]
+
+
+@cache
+def catalogue() -> dict[str, Signal]:
+    """All signals by name, in the order in which they are explained to people."""
+    platform, engine, hardware = Layer.PLATFORM, Layer.ENGINE, Layer.HARDWARE
+    rows = [
+        *_signals(Scope.CLIENT, platform, _CLIENT_ROWS),
+        *_signals(Scope.GATEWAY, platform, _GATEWAY_ROWS),
+        *_signals(Scope.REPLICA, platform, _BACKEND_ROWS),
+        *_signals(Scope.SERVICE, platform, _SERVICE_ROWS),
+        *_signals(Scope.SERVICE, platform, _DERIVED_SERVICE_ROWS, derived=True),
+        *_signals(Scope.TARGET, platform, _TARGET_ROWS),
+        *_signals(Scope.TARGET, platform, _PROMETHEUS_ROWS),
+        *_signals(Scope.REPLICA, engine, _ENGINE_ROWS),
+        *_signals(Scope.REPLICA, engine, _DERIVED_REPLICA_ROWS, derived=True),
+        *_signals(Scope.REPLICA, platform, _POD_ROWS),
+        *_signals(Scope.GPU, hardware, _GPU_ROWS),
+        *_signals(Scope.GPU, hardware, _DERIVED_GPU_ROWS, derived=True),
+        *_signals(Scope.NODE, hardware, _NODE_ROWS),
+        *_signals(Scope.NODE, hardware, _DERIVED_NODE_ROWS, derived=True),
+    ]
+    return {signal.name: signal for signal in rows}
+
+
+def signal(name: str) -> Signal:
+    """The catalogue's entry of that name.
+
+    :raises KeyError: no such signal
+    """
+    return catalogue()[name]

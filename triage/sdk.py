@@ -1,0 +1,88 @@
+"""The only module of triage that a collector imports.
+
+A collector is a Python file that exposes one object, ``collector``, with the shape of :class:`Collector`. It reads one kind of
+source and returns a recording of what it saw; it knows no rule. It reads only, and it leaves no trace.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from threading import Event as StopSignal
+from typing import Protocol, runtime_checkable
+
+from triage.model.dialect import Dialect, Entry
+from triage.model.recording import Event, Fact, Floats, Histogram, Origin, Recording, Series, Source, SourceState, Subject, Window
+from triage.model.service import Service
+from triage.model.vocabulary import Scope, Signal, catalogue
+
+__all__ = [
+    "Collector",
+    "Dialect",
+    "Entry",
+    "Event",
+    "Fact",
+    "Floats",
+    "Histogram",
+    "Origin",
+    "Recording",
+    "Request",
+    "Scope",
+    "Series",
+    "Service",
+    "Signal",
+    "Source",
+    "SourceState",
+    "StopSignal",
+    "Subject",
+    "Window",
+    "catalogue",
+]
+
+
+def _silent(message: str, done: float) -> None:
+    """Progress that nobody watches."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of a collector.
+
+    :param service: name, addresses, labels, own metric names
+    :param window: the span to read; of a sampler its end lies in the future and it samples until then
+    :param step: wanted distance of samples, seconds
+    :param timeout: longest wait for one answer, seconds
+    :param dialects: how to read metric names
+    :param environ: environment variables (credentials come from here, never from the command line)
+    :param progress: is told what happens, and how far it is (0 to 1)
+    :param stop: set when the user has had enough; return what there is
+    :param clock: current Unix time
+    """
+
+    service: Service
+    window: Window
+    step: float
+    timeout: float
+    dialects: tuple[Dialect, ...]
+    clock: Callable[[], float]
+    environ: Mapping[str, str] = field(default_factory=dict)
+    progress: Callable[[str, float], None] = _silent
+    stop: StopSignal = field(default_factory=StopSignal)
+
+
+@runtime_checkable
+class Collector(Protocol):
+    """One kind of source.
+
+    :param name: the file's stem; appears in coverage
+    :param sees: one sentence on what it can see
+    """
+
+    name: str
+    sees: str
+
+    def wanted(self, request: Request) -> str:
+        """Empty if this source can be asked for this request, else one sentence on why not (what to configure)."""
+        ...
+
+    def collect(self, request: Request) -> Recording:
+        """Read the source. What fails in part is said in ``Recording.sources``; what fails as a whole raises."""
+        ...
