@@ -149,6 +149,7 @@ class Recording:
     :param objectives: what the service promises (``ttft_p95_s``, ``error_ratio`` …)
     :param sources: what each source brought
     :param problems: what was strange about the data, one sentence each (values out of range, skewed clocks)
+    :param rejected: signals whose readings were broken (out of their unit's range), with the reason
     :param step: usual distance between two samples, seconds
     """
 
@@ -162,6 +163,7 @@ class Recording:
     objectives: Mapping[str, float] = field(default_factory=dict)
     sources: Sequence[Source] = ()
     problems: Sequence[str] = ()
+    rejected: Mapping[str, str] = field(default_factory=dict)
     step: float = 15.0
 
     @cached_property
@@ -227,6 +229,7 @@ def merged(parts: Iterable[Recording]) -> Recording:
         links=links,
         objectives=first.objectives,
         sources=tuple(s for p in parts for s in p.sources),
+        rejected={signal: why for p in reversed(parts) for signal, why in p.rejected.items()},
         problems=tuple(dict.fromkeys(text for p in parts for text in p.problems)),
         step=max(p.step for p in parts if p.series or p.histograms or p is first),
     )

@@ -1,0 +1,217 @@
+"""Opens what people hand over: an incident folder, a recording, a bare dump of metrics, a saved Prometheus answer."""
+
+import tomllib
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from collections.abc import Callable
+from typing import BinaryIO
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from triage.errors import DataError, InputMissingError
+from triage.ingest.changes import read_changes
+from triage.ingest.dialects import load_dialects
+from triage.ingest.logs import read_logs
+from triage.ingest.openmetrics import parse, read_text
+from triage.ingest.raw import RawSeries
+from triage.ingest.subjects import owned_by
+from triage.ingest.translate import translate, with_source
+from triage.model.recording import Recording, Source, SourceState, Subject, Window, merged
+from triage.model.service import Service
+from triage.model.vocabulary import Scope
+
+BASELINE_SPAN = 6 * 3600.0
+"""Data from longer than this before the window is not compared with: six hours ago another day's traffic begins."""
+
+METRIC_FILES = ("metrics.om", "metrics.om.gz", "metrics.prom", "metrics.prom.gz", "metrics.txt", "metrics.txt.gz")
+
+
+class Case(BaseModel):
+    """case.toml of an incident folder.
+
+    :param start: begin of the window to judge (``from``), Unix seconds
+    :param end: its end (``to``), Unix seconds
+    """
+
+    model_config = ConfigDict(extra="ignore", frozen=True, populate_by_name=True)
+
+    name: str = ""
+    service: str = ""
+    start: float | None = Field(default=None, alias="from")
+    end: float | None = Field(default=None, alias="to")
+    labels: dict[str, str] = Field(default_factory=dict)
+    objectives: dict[str, float] = Field(default_factory=dict)
+    facts: dict[str, str | float] = Field(default_factory=dict)
+    signals: dict[str, str] = Field(default_factory=dict)
+
+    @field_validator("start", "end", mode="before")
+    @classmethod
+    def _instant(cls, value: object) -> object:
+        """Unix seconds of a number, a date of TOML or RFC 3339 text; UTC where no zone is given."""
+        if isinstance(value, str):
+            value = datetime.fromisoformat(value)
+        if isinstance(value, datetime):
+            return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
+        return value
+
+    def as_service(self, default: str) -> Service:
+        """The service that the case is about.
+
+        :raises ValidationError: a signal is unknown
+        """
+        return Service(
+            name=self.service or default, labels=self.labels, objectives=self.objectives, facts=self.facts, signals=self.signals
+        )
+
+
+def read_any(path: Path, service: Service | None = None) -> Recording:
+    """The recording in a path: an incident folder, a Parquet recording, an exposition with timestamps, a Prometheus answer.
+
+    :param service: what is known of the service from settings; what the folder says itself comes first
+    :raises InputMissingError: nothing is there
+    :raises DataError: it is damaged or of no known form
+    """
+    if path.is_dir():
+        return read_incident(path, service)
+    if not path.exists():
+        raise InputMissingError(f"{path} does not exist", "name an incident folder, a recording or a dump of metrics")
+    with _opened(path) as stream:
+        head = stream.read(4)
+    if head == b"PAR1":
+        from triage.ingest.parquet import read_recording
+
+        return read_recording(path)
+    return _from_samples(path, _samples(path), service)
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise InputMissingError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def _samples(path: Path) -> list[RawSeries]:
+    """The series of a bare file: JSON of the Prometheus API or an exposition."""
+    data = read_text(path)
+    if not data.strip():
+        raise DataError(f"{path} is empty", "record it again")
+    try:
+        if data.lstrip()[:1] in {b"{", b"["} and b'"status"' in data[:4096] or data.lstrip()[:1] == b"[":
+            from triage.ingest.prometheus_json import parse_answer
+
+            return parse_answer(data)
+        return parse(data).series
+    except DataError as error:
+        raise DataError(f"{path}: {error.message}", error.hint) from error
+
+
+def _from_samples(path: Path, series: list[RawSeries], service: Service | None) -> Recording:
+    """A recording of a bare file: the last third of its time is judged, what is before tells what is usual."""
+    span = _span(series)
+    if span is None:
+        raise DataError(f"{path} holds no sample with a time stamp", "a dump needs times: scrape twice, or use triage record")
+    first, last = span
+    start = last - max((last - first) / 3.0, min(last - first, 120.0))
+    service = service or Service(name=path.name.partition(".")[0])
+    return with_source(translate(series, load_dialects(), service, Window(start, last, first)), "metrics")
+
+
+def _span(series: list[RawSeries]) -> tuple[float, float] | None:
+    """First and last time of any sample."""
+    timed = [one for one in series if len(one.times)]
+    if not timed:
+        return None
+    return min(float(one.times[0]) for one in timed), max(float(one.times[-1]) for one in timed)
+
+
+def read_incident(folder: Path, service: Service | None = None) -> Recording:
+    """The recording of an incident folder. Every part but one source of data is optional.
+
+    :raises DataError: a part is damaged, or there is nothing to judge
+    :raises InputMissingError: a part cannot be read
+    """
+    case = _case(folder / "case.toml")
+    known = _service(case, folder, service)
+    metrics = next((folder / name for name in METRIC_FILES if (folder / name).exists()), None)
+    series = _samples(metrics) if metrics else []
+    if metrics is None and not (folder / "logs").is_dir() and not (folder / "changes.jsonl").exists():
+        raise DataError(f"{folder} holds no metrics, no logs and no changes", f"an incident folder has {METRIC_FILES[0]}[.gz], logs/ or changes.jsonl")
+    window = _window(case, series, folder)
+    recording = with_source(translate(series, load_dialects(), known, window), "metrics")
+    return merged([recording, *_beside(folder, recording, window)])
+
+
+def _service(case: Case, folder: Path, service: Service | None) -> Service:
+    """The service of a case, completed from settings."""
+    try:
+        told = case.as_service(service.name if service else folder.resolve().name)
+    except ValidationError as error:
+        raise DataError(f"{folder / 'case.toml'}: {error.errors()[0]['msg']}") from error
+    if service is None:
+        return told
+    return told.model_copy(
+        update={
+            "labels": told.labels or service.labels,
+            "objectives": {**service.objectives, **told.objectives},
+            "facts": {**service.facts, **told.facts},
+            "signals": {**service.signals, **told.signals},
+        }
+    )
+
+
+def _case(path: Path) -> Case:
+    """case.toml, or nothing known if there is none."""
+    if not path.exists():
+        return Case()
+    try:
+        return Case.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} is not valid TOML: {error}") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise DataError(f"{path}: {where}: {first['msg']}") from error
+    except OSError as error:
+        raise InputMissingError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def _window(case: Case, series: list[RawSeries], folder: Path) -> Window:
+    """The window of a case; without ``from`` and ``to`` the last third of its metrics."""
+    span = _span(series)
+    if case.end is None and span is None:
+        raise DataError(f"{folder / 'case.toml'} names no window and there are no metrics that do", "give from and to")
+    end = case.end if case.end is not None else span[1] if span else 0.0
+    start = case.start if case.start is not None else (span[0] + 2.0 * (end - span[0]) / 3.0 if span else end - 1800.0)
+    if start >= end:
+        raise DataError(f"{folder / 'case.toml'}: from must be before to")
+    earliest = span[0] if span else start - 3600.0
+    return Window(start, end, min(start, max(earliest, start - BASELINE_SPAN)))
+
+
+def _beside(folder: Path, metrics: Recording, window: Window) -> list[Recording]:
+    """What lies beside the metrics: logs and changes, each as a recording of its own."""
+    parts: list[Recording] = []
+    blank = Recording(metrics.service, window, step=metrics.step)
+    if (folder / "logs").is_dir():
+        reading = read_logs([folder / "logs"], window, metrics.service, _emitter_subjects(metrics))
+        parts.append(replace(blank, events=reading.events, series=reading.series, facts=reading.facts, sources=reading.sources))
+    if (folder / "changes.jsonl").exists():
+        events, source = read_changes(folder / "changes.jsonl", window)
+        parts.append(replace(blank, events=events, sources=(source,)))
+    else:
+        parts.append(replace(blank, sources=(Source("changes", SourceState.ABSENT, "no changes.jsonl in the folder"),)))
+    return parts
+
+
+def _emitter_subjects(recording: Recording) -> Callable[[str], Subject | None]:
+    """Maps the name of a log's emitter to the subject it is about."""
+    known = {subject.id: subject for scope in (Scope.NODE, Scope.GATEWAY, Scope.REPLICA) for subject in recording.subjects[scope]}
+
+    def find(name: str) -> Subject | None:
+        if name in known:
+            return known[name]
+        return Subject(Scope.REPLICA, name) if owned_by(name, recording.service) else None
+
+    return find
