@@ -1,0 +1,182 @@
+"""Turns what pydantic says into sentences for people: which key, what was expected, what stands there."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import zip_longest
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+Path = tuple[str | int, ...]
+
+_QUOTED = re.compile(r"'([^']*)'|(\d+)")
+_EXPECTED = {
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "string_type": "text",
+    "path_type": "a path",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "model_type": "a mapping",
+    "dict_type": "a mapping",
+    "list_type": "a list",
+    "tuple_type": "a list",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """One thing wrong with a value.
+
+    :param path: keys and indexes to the place
+    :param on_key: the key itself is meant rather than its value
+    :param text: what is wrong, without a final stop
+    :param hint: what to write instead, or empty
+    """
+
+    path: Path
+    text: str
+    hint: str = ""
+    on_key: bool = False
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A question that offers the nearest known word, or nothing if none is near."""
+    near = get_close_matches(word, sorted(known), n=1, cutoff=0.6)
+    return f"did you mean {near[0]!r}?" if near else ""
+
+
+def complaints(error: ValidationError, value: object, keys: Iterable[str] = ()) -> list[Complaint]:
+    """What is wrong with a value, in the order of the checks.
+
+    :param value: what was validated, as it was read
+    :param keys: all keys that may stand anywhere in it, to offer the nearest one for a misspelt one
+    """
+    known = tuple(keys)
+    grouped: dict[Path, list[ErrorDetails]] = {}
+    for detail in error.errors(include_url=False):
+        grouped.setdefault(_resolve(value, detail["loc"]), []).append(detail)
+    return [
+        one
+        for path, details in grouped.items()
+        if not _told_deeper(path, details, grouped)
+        for one in _complaint(path, details, _at(value, path), known)
+    ]
+
+
+def _told_deeper(path: Path, details: list[ErrorDetails], grouped: Mapping[Path, object]) -> bool:
+    """Whether all that is said here is that a mapping is no scalar, while another alternative got into the mapping."""
+    deeper = any(len(other) > len(path) and other[: len(path)] == path for other in grouped)
+    return deeper and all(_expected(detail) for detail in details)
+
+
+def _resolve(value: object, loc: Sequence[str | int]) -> Path:
+    """The part of pydantic's location that exists in the value: tags and names of alternatives are left out.
+
+    A tag can look like a key: a condition tagged ``signal`` has a key ``signal``. It is a tag if the step after it leads
+    on from where we are, and not from below it.
+    """
+    path: list[str | int] = []
+    for step, following in zip_longest(loc, loc[1:]):
+        child = _child(value, step)
+        if child is _NOWHERE:
+            continue
+        if following is not None and _child(child, following) is _NOWHERE and _child(value, following) is not _NOWHERE:
+            continue
+        path.append(step)
+        value = child
+    return tuple(path)
+
+
+_NOWHERE = object()
+
+
+def _child(value: object, step: str | int) -> object:
+    """The value one step below, or ``_NOWHERE``."""
+    if isinstance(value, Mapping):
+        return value.get(step, _NOWHERE)
+    if isinstance(value, list | tuple) and isinstance(step, int) and 0 <= step < len(value):
+        return value[step]
+    return _NOWHERE
+
+
+def _at(value: object, path: Path) -> object:
+    """The value at a path that exists."""
+    for step in path:
+        value = _child(value, step)
+    return value
+
+
+def _complaint(path: Path, details: list[ErrorDetails], found: object, keys: Iterable[str]) -> list[Complaint]:
+    """What is wrong at one place; the alternatives of a union become one sentence."""
+    expected = [word for word in map(_expected, details) if word]
+    if len(expected) == len(details) > 0:
+        return [_wrong_kind(path, list(dict.fromkeys(expected)), found)]
+    return [_single(path, detail, found, keys) for detail in details if not _expected(detail) and not _is_echo(detail, found)]
+
+
+def _is_echo(detail: ErrorDetails, found: object) -> bool:
+    """Whether a list is called empty only because all its items were bad."""
+    return detail["type"] == "too_short" and bool(found)
+
+
+def _expected(detail: ErrorDetails) -> str:
+    """What should stand there, if that is what the error is about."""
+    if detail["type"] in ("enum", "literal_error"):
+        return str(detail["ctx"]["expected"])
+    return _EXPECTED.get(detail["type"], "")
+
+
+def _wrong_kind(path: Path, expected: list[str], found: object) -> Complaint:
+    """A value of the wrong kind, or one that is not in a list of words."""
+    words = [quoted or number for one in expected for quoted, number in _QUOTED.findall(one)]
+    shown = _shown(found)
+    if words:
+        hint = did_you_mean(found, words) if isinstance(found, str) else ""
+        return Complaint(path, f"{_name(path)} is {shown}, but must be one of {', '.join(words)}", hint)
+    return Complaint(path, f"{_name(path)} must be {' or '.join(expected)}, not {shown}")
+
+
+def _single(path: Path, detail: ErrorDetails, found: object, keys: Iterable[str]) -> Complaint:
+    """An error that stands for itself."""
+    last = str(detail["loc"][-1]) if detail["loc"] else ""
+    match detail["type"]:
+        case "missing":
+            return Complaint(path, f"the key {last!r} is missing", on_key=True)
+        case "extra_forbidden":
+            return Complaint(path, f"the key {_shown(last)} is not known here", did_you_mean(last, keys), on_key=True)
+        case "too_short":
+            return Complaint(path, f"{_name(path)} must not be empty")
+        case "value_error":
+            return Complaint(path, str(detail["ctx"]["error"]))
+        case "condition":
+            odd = [word for word in found if isinstance(word, str)] if isinstance(found, Mapping) else []
+            return Complaint(path, detail["msg"], next((hint for word in odd if (hint := did_you_mean(word, keys))), ""))
+        case _:
+            return Complaint(path, f"{_name(path)}: {detail['msg']}")
+
+
+def _name(path: Path) -> str:
+    """How a sentence calls the value at a path."""
+    if not path:
+        return "the document"
+    if isinstance(path[-1], int):
+        return f"item {path[-1] + 1} of {_name(path[:-1])}"
+    return _shown(path[-1])
+
+
+def _shown(value: object) -> str:
+    """A value in a sentence: short, and without control characters."""
+    if isinstance(value, Mapping):
+        return "a mapping"
+    if isinstance(value, list | tuple):
+        return "a list"
+    if value is None:
+        return "empty"
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"
