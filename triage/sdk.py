@@ -9,10 +9,14 @@ from dataclasses import dataclass, field
 from threading import Event as StopSignal
 from typing import Protocol, runtime_checkable
 
+from triage.ingest import engines, openmetrics, procfs
+from triage.ingest.raw import RawSeries
+from triage.ingest.sampling import Reading, Samples, beats, in_background
+from triage.ingest.translate import index_names, is_engine_name, translate
 from triage.model.dialect import Dialect, Entry
 from triage.model.recording import Event, Fact, Floats, Histogram, Origin, Recording, Series, Source, SourceState, Subject, Window
 from triage.model.service import Service
-from triage.model.vocabulary import Scope, Signal, catalogue
+from triage.model.vocabulary import Kind, Scope, Signal, catalogue
 
 __all__ = [
     "Collector",
@@ -22,9 +26,13 @@ __all__ = [
     "Fact",
     "Floats",
     "Histogram",
+    "Kind",
     "Origin",
+    "RawSeries",
+    "Reading",
     "Recording",
     "Request",
+    "Samples",
     "Scope",
     "Series",
     "Service",
@@ -34,7 +42,15 @@ __all__ = [
     "StopSignal",
     "Subject",
     "Window",
+    "beats",
     "catalogue",
+    "engines",
+    "in_background",
+    "index_names",
+    "is_engine_name",
+    "openmetrics",
+    "procfs",
+    "translate",
 ]
 
 
