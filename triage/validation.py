@@ -164,7 +164,7 @@ def _single(path: Path, detail: ErrorDetails, found: object, keys: Iterable[str]
 def _name(path: Path) -> str:
     """How a sentence calls the value at a path."""
     if not path:
-        return "the document"
+        return "this"
     if isinstance(path[-1], int):
         return f"item {path[-1] + 1} of {_name(path[:-1])}"
     return _shown(path[-1])
