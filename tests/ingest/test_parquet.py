@@ -138,7 +138,7 @@ def _histograms(draw: st.DrawFn) -> Histogram:
     bounds = np.append(draw(_TIMES), inf)
     count = len(times) * len(bounds)
     rates = np.array(draw(st.lists(_NUMBERS, min_size=count, max_size=count)), dtype=float).reshape(len(times), len(bounds))
-    sums = np.array(draw(st.lists(_NUMBERS, min_size=len(times), max_size=len(times))), dtype=float)
+    sums = np.array(draw(st.lists(_NUMBERS | st.just(nan), min_size=len(times), max_size=len(times))), dtype=float)
     return Histogram(draw(st.sampled_from(DISTRIBUTIONS)), draw(_SUBJECTS), times, bounds, rates, sums, draw(_ORIGINS))
 
 
@@ -205,6 +205,15 @@ def test_sql_tells_buckets_from_values(written: Path) -> None:
         ("sum", None, 0.875),
         ("value", None, 2.25),
     ]
+
+
+def test_an_unknown_sum_is_null_for_sql(tmp_path: Path) -> None:
+    """A source that gives buckets and no sum leaves the sum unknown (NaN in memory); SQL sees null and not a NaN that spreads."""
+    unknown = replace(a_recording().histograms[0], sums=np.full(3, nan))
+    path = tmp_path / "x.parquet"
+    write_recording(replace(a_recording(), histograms=(unknown,)), path)
+    assert asked(f"SELECT count(*), count(value) FROM '{path}' WHERE part = 'sum'") == [(3, 0)]
+    assert np.isnan(read_recording(path).histograms[0].sums).all()
 
 
 def test_sql_reads_the_events(written: Path) -> None:
@@ -365,6 +374,8 @@ def _with(table: pa.Table, name: str, values: Any) -> pa.Table:
 BAD_ROWS: dict[str, Callable[[pa.Table], pa.Table]] = {
     "sorted by value": lambda t: t.sort_by("value"),
     "value NaN": lambda t: _with(t, "value", [nan] * len(t)),
+    "value infinite": lambda t: _with(t, "value", [inf] * len(t)),
+    "bucket without value": lambda t: _with(t, "value", [0.0] * (len(t) - 4) + [None] * 4),
     "time infinite": lambda t: _with(t, "time", [inf] * len(t)),
     "time stands still": lambda t: _with(t, "time", [1.0] * len(t)),
     "no column": lambda t: t.drop_columns(["part"]),

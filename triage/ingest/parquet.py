@@ -8,7 +8,7 @@ scope     string                      what the subject is (replica, gpu, node â€
 subject   string                      the subject's id
 time      double                      Unix seconds; microseconds would not bring back every sample time bit for bit.
                                       In DuckDB: ``to_timestamp(time)``
-value     double                      base units; finite, as in every recording
+value     double, null                base units; finite, as in every recording; null only where a source gives no sum
 bound     double, null                of a bucket its upper bound, +inf for the last
 part      string                      ``value`` of a plain series; ``bucket`` and ``sum`` of a distribution (per second)
 ========  ==========================  =======================================================================
@@ -152,6 +152,10 @@ class _Columns:
         codes = self.codes[column][rows]
         return codes.size == 0 or (self.texts[column][codes[0]] == text and bool((codes == codes[0]).all()))
 
+    def finite(self, rows: slice) -> bool:
+        """Whether every one of these rows has a value."""
+        return bool(np.isfinite(self.value[rows]).all())
+
 
 def write_recording(recording: Recording, path: Path) -> None:
     """Write a recording to one file. The file appears under its name only once it is whole.
@@ -253,11 +257,12 @@ def _blocks(recording: Recording) -> Iterator[_Block]:
 
 
 def _checked(block: _Block) -> _Block:
-    """The block, if its numbers are finite.
+    """The block, if its numbers are finite; a sum may be NaN, which means unknown.
 
     :raises DataError: they are not, and the file could never be read again
     """
-    if not (np.isfinite(block.times).all() and np.isfinite(block.values).all()):
+    values = block.values[~np.isnan(block.values)] if block.part == "sum" else block.values
+    if not (np.isfinite(block.times).all() and np.isfinite(values).all()):
         raise DataError(f"{block.signal} of {block.subject} has a value that is not finite; a recording cannot hold it")
     return block
 
@@ -287,7 +292,7 @@ def _schema() -> "pa.Schema":
         label("scope"),
         label("subject"),
         number("time", nullable=False),
-        number("value", nullable=False),
+        number("value"),
         number("bound"),
         label("part"),
     ]
@@ -305,7 +310,7 @@ def _table(blocks: list[_Block], schema: "pa.Schema") -> "pa.Table":
         "scope": _label([block.subject.scope.value for block in blocks], lengths),
         "subject": _label([block.subject.id for block in blocks], lengths),
         "time": pa.array(np.concatenate([block.times for block in blocks])),
-        "value": pa.array(np.concatenate([block.values for block in blocks])),
+        "value": pa.array(np.concatenate([block.values for block in blocks]), from_pandas=True),
         "bound": pa.array(bounds, from_pandas=True),
         "part": _label([block.part for block in blocks], lengths),
     }
@@ -417,7 +422,7 @@ def _decoded(path: Path, table: "pa.Table") -> _Columns:
         codes={name: label.indices.to_numpy() for name, label in labels.items()},
         texts={name: label.dictionary.to_pylist() for name, label in labels.items()},
     )
-    if not (np.isfinite(columns.time).all() and np.isfinite(columns.value).all()):
+    if not np.isfinite(columns.time).all() or np.isinf(columns.value).any():
         raise DataError(f"{path} is a damaged recording: it holds a time or value that is not finite")
     return columns
 
@@ -474,16 +479,18 @@ def _fits(head: _Head, columns: _Columns, rows: slice) -> bool:
     if not named or not bool((np.diff(columns.time[first]) > 0).all()):
         return False
     if head.bounds is None:
-        return columns.says("part", "value", rows) and bool(np.isnan(columns.bound[rows]).all())
+        unbounded = bool(np.isnan(columns.bound[rows]).all())
+        return unbounded and columns.says("part", "value", rows) and columns.finite(rows)
     return _buckets_fit(head, head.bounds, columns, rows)
 
 
 def _buckets_fit(head: _Head, bounds: tuple[float, ...], columns: _Columns, rows: slice) -> bool:
     """Whether a distribution's rows are its buckets in order and then its sums, all at the same times."""
-    sums = slice(rows.stop - head.samples, rows.stop)
+    buckets, sums = slice(rows.start, rows.stop - head.samples), slice(rows.stop - head.samples, rows.stop)
     expected = np.repeat([*bounds, inf, np.nan], head.samples)
     return (
-        columns.says("part", "bucket", slice(rows.start, sums.start))
+        columns.says("part", "bucket", buckets)
+        and columns.finite(buckets)
         and columns.says("part", "sum", sums)
         and np.array_equal(columns.bound[rows], expected, equal_nan=True)
         and np.array_equal(columns.time[rows], np.tile(columns.time[sums], len(bounds) + 2))
