@@ -1,0 +1,146 @@
+"""Asking collectors: whatever one of them does, the others' answers count."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import Event
+
+import numpy as np
+import pytest
+
+from triage.collect import collect
+from triage.errors import InputMissingError
+from triage.model.recording import Origin, Recording, Series, Source, SourceState, Subject, Window
+from triage.model.service import Service
+from triage.model.vocabulary import Scope
+from triage.sdk import Collector, Request
+
+NOW = 1_800_000_000.0
+SERVICE = Service(name="llm", facts={"engine": "vllm"}, objectives={"ttft_p95_s": 2.0})
+
+
+@dataclass
+class Part:
+    """A collector made of two functions."""
+
+    name: str
+    answer: Callable[[Request], Recording]
+    refusal: str = ""
+    sees: str = "what the test says"
+    asked: list[str] = field(default_factory=list)
+
+    def wanted(self, request: Request) -> str:
+        """Say why not, if there is a reason."""
+        return self.refusal
+
+    def collect(self, request: Request) -> Recording:
+        """Answer as the test wants."""
+        self.asked.append(request.service.name)
+        request.progress("reading", 0.5)
+        return self.answer(request)
+
+
+def request(end: float = NOW) -> Request:
+    """A request whose window ends then."""
+    return Request(SERVICE, Window(end - 600, end, end - 3600), 5.0, 1.0, (), lambda: NOW)
+
+
+def one_series(signal: str) -> Callable[[Request], Recording]:
+    """A collector's answer with one series."""
+
+    def answer(asked: Request) -> Recording:
+        series = Series(signal, Subject(Scope.REPLICA, "r0"), np.array([NOW]), np.array([1.0]), Origin("test", signal))
+        return Recording("llm", asked.window, series=(series,))
+
+    return answer
+
+
+def failing(error: Exception) -> Callable[[Request], Recording]:
+    """A collector's answer that is an exception."""
+
+    def answer(asked: Request) -> Recording:
+        raise error
+
+    return answer
+
+
+def states(recording: Recording) -> dict[str, tuple[SourceState, str]]:
+    """Source -> state and reason."""
+    return {source.name: (source.state, source.reason) for source in recording.sources}
+
+
+def test_parts_become_one_recording_of_the_service() -> None:
+    """Series of all collectors and what the settings tell are in the result."""
+    parts: list[Collector] = [Part("a", one_series("kv.usage")), Part("b", one_series("queue.waiting"))]
+    recording = collect(request(), parts)
+    assert sorted(recording.by_signal) == ["kv.usage", "queue.waiting"]
+    assert recording.objectives == {"ttft_p95_s": 2.0}
+    assert recording.fact("engine") == "vllm"
+    assert states(recording) == {"a": (SourceState.OK, ""), "b": (SourceState.OK, "")}
+
+
+def test_a_source_that_is_not_wanted_is_absent_with_the_reason() -> None:
+    """A collector that cannot be asked is not asked, and the reason is kept."""
+    part = Part("nvml", one_series("gpu.util"), refusal="no card on this machine")
+    recording = collect(request(), [part])
+    assert states(recording) == {"nvml": (SourceState.ABSENT, "no card on this machine")}
+    assert part.asked == []
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (ValueError("odd answer"), "ValueError: odd answer"),
+        (InputMissingError("no such host", "check the address"), "no such host; check the address"),
+    ],
+)
+def test_a_failure_is_a_failed_source_and_the_rest_goes_on(error: Exception, reason: str) -> None:
+    """One broken source does not take the diagnosis down."""
+    recording = collect(request(), [Part("bad", failing(error)), Part("good", one_series("kv.usage"))])
+    assert states(recording) == {"bad": (SourceState.FAILED, reason), "good": (SourceState.OK, "")}
+    assert list(recording.by_signal) == ["kv.usage"]
+
+
+def test_a_refusal_that_raises_is_a_failure_too() -> None:
+    """Asking whether a source is wanted may fail like asking the source itself."""
+
+    class Odd(Part):
+        def wanted(self, request: Request) -> str:
+            raise OSError("driver is gone")
+
+    assert states(collect(request(), [Odd("odd", one_series("kv.usage"))])) == {
+        "odd": (SourceState.FAILED, "OSError: driver is gone")
+    }
+
+
+def test_a_collector_that_hangs_is_left_behind() -> None:
+    """A source that never answers is reported, and the others' data is used."""
+    never = Event()
+
+    def hang(asked: Request) -> Recording:
+        never.wait()
+        return Recording("llm", asked.window)
+
+    recording = collect(request(), [Part("stuck", hang), Part("good", one_series("kv.usage"))], patience=0.05)
+    never.set()
+    state, reason = states(recording)["stuck"]
+    assert state is SourceState.FAILED
+    assert "no answer within" in reason
+    assert list(recording.by_signal) == ["kv.usage"]
+
+
+def test_a_collector_that_is_told_to_stop_may_hand_over_what_it_has() -> None:
+    """Half an answer at the deadline is better than none."""
+
+    def until_stopped(asked: Request) -> Recording:
+        asked.stop.wait()
+        return Recording("llm", asked.window, sources=(Source("slow", SourceState.PARTIAL, "cut short"),))
+
+    recording = collect(request(), [Part("slow", until_stopped)], patience=0.05)
+    assert states(recording) == {"slow": (SourceState.PARTIAL, "cut short")}
+
+
+def test_progress_names_the_source() -> None:
+    """Whoever watches sees which source reads and which is done."""
+    seen: list[tuple[str, str, float]] = []
+    collect(request(), [Part("a", one_series("kv.usage"))], lambda *step: seen.append(step))
+    assert seen == [("a", "reading", 0.5), ("a", "done", 1.0)]
