@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from threading import Event as StopSignal
 from typing import Protocol, runtime_checkable
 
-from triage.ingest import engines, openmetrics, procfs
+from triage.errors import TriageError
+from triage.ingest import engines, openmetrics, processes, procfs
 from triage.ingest.raw import RawSeries
 from triage.ingest.sampling import Reading, Samples, beats, in_background
-from triage.ingest.translate import index_names, is_engine_name, translate
+from triage.ingest.translate import Index, index_names, is_engine_name, translate
 from triage.model.dialect import Dialect, Entry
 from triage.model.recording import Event, Fact, Floats, Histogram, Origin, Recording, Series, Source, SourceState, Subject, Window
 from triage.model.service import Service
@@ -26,6 +27,7 @@ __all__ = [
     "Fact",
     "Floats",
     "Histogram",
+    "Index",
     "Kind",
     "Origin",
     "RawSeries",
@@ -41,6 +43,7 @@ __all__ = [
     "SourceState",
     "StopSignal",
     "Subject",
+    "TriageError",
     "Window",
     "beats",
     "catalogue",
@@ -49,6 +52,7 @@ __all__ = [
     "index_names",
     "is_engine_name",
     "openmetrics",
+    "processes",
     "procfs",
     "translate",
 ]
