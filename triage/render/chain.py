@@ -1,0 +1,105 @@
+"""The causal chain as a tree: each root cause, what follows from it, and where the consequences feed back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from triage.model.diagnosis import Finding
+
+Edges = dict[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Node:
+    """A finding in the tree.
+
+    :param follows: what it leads to
+    :param back: findings above it in the tree that it feeds again, which makes a loop
+    :param also: findings drawn elsewhere in the tree that it leads to as well
+    """
+
+    finding: Finding
+    follows: tuple["Node", ...] = ()
+    back: tuple[Finding, ...] = ()
+    also: tuple[Finding, ...] = ()
+
+
+def trees(findings: Sequence[Finding]) -> tuple[Node, ...]:
+    """One tree for each root cause in rank order, then one for each consequence that hangs on none of them.
+
+    Every root and consequence is drawn exactly once; contributing findings are drawn only where a root leads to them.
+    """
+    known = {finding.rule: finding for finding in reversed(findings)}
+    edges = _reduced(_edges(findings))
+    drawn: set[str] = set()
+    heads = [f for f in findings if f.role == "root"] + [f for f in findings if f.role == "consequence"]
+    return tuple(_grown(head.rule, known, edges, drawn, ()) for head in heads if head.rule not in drawn)
+
+
+def trigger(findings: Sequence[Finding], member: Finding) -> Finding:
+    """What set off the loop that the finding is part of: its cause outside the loop, or the first member if there is none."""
+    inside = {member.rule, *member.loop}
+    members = [f for f in findings if f.rule in inside] or [member]
+    outside = {rule for f in members for rule in f.explained_by} - inside
+    causes = [f for f in findings if f.rule in outside or (f.rule not in inside and inside & set(f.leads_to))]
+    return min(causes or members, key=_when)
+
+
+def _when(finding: Finding) -> tuple[bool, float]:
+    """Order in time; an unknown onset may have been before all data, and is put last since it proves nothing."""
+    return finding.onset is None, finding.onset or 0.0
+
+
+def _edges(findings: Sequence[Finding]) -> Edges:
+    """What each finding leads to, in order of onset, said by either end of the link."""
+    ordered = sorted(findings, key=_when)
+    return {
+        cause.rule: tuple(
+            dict.fromkeys(
+                f.rule for f in ordered if f.rule != cause.rule and (f.rule in cause.leads_to or cause.rule in f.explained_by)
+            )
+        )
+        for cause in findings
+    }
+
+
+def _reduced(edges: Edges) -> Edges:
+    """Without the links that a longer way says as well: of A to B, B to C and A to C the last."""
+    return {cause: tuple(f for f in follows if not _is_shortcut(cause, f, follows, edges)) for cause, follows in edges.items()}
+
+
+def _is_shortcut(cause: str, effect: str, follows: tuple[str, ...], edges: Edges) -> bool:
+    """Another effect of the cause leads to this one; of two that lead to each other the earlier one stays."""
+    for other in follows:
+        if other == effect or effect not in _reached(other, edges, cause):
+            continue
+        mutual = other in _reached(effect, edges, cause)
+        if not mutual or follows.index(other) < follows.index(effect):
+            return True
+    return False
+
+
+def _reached(start: str, edges: Edges, avoid: str) -> set[str]:
+    """Everything that follows from a finding, on ways that do not pass another one."""
+    reached: set[str] = set()
+    waiting = [start]
+    while waiting:
+        for rule in edges.get(waiting.pop(), ()):
+            if rule != avoid and rule not in reached:
+                reached.add(rule)
+                waiting.append(rule)
+    return reached
+
+
+def _grown(rule: str, known: dict[str, Finding], edges: Edges, drawn: set[str], above: tuple[str, ...]) -> Node:
+    """The tree below a finding; ``drawn`` collects what has a place already."""
+    drawn.add(rule)
+    path = (*above, rule)
+    follows: list[Node] = []
+    also: list[Finding] = []
+    for effect in edges.get(rule, ()):
+        if effect not in drawn:
+            follows.append(_grown(effect, known, edges, drawn, path))
+        elif effect not in path:
+            also.append(known[effect])
+    back = tuple(known[effect] for effect in edges.get(rule, ()) if effect in path)
+    return Node(known[rule], tuple(follows), back, tuple(also))

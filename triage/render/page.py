@@ -1,0 +1,208 @@
+"""A page of text for the terminal: wrapped paragraphs, tables that fold up where there is no room, and lines that never break."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from io import StringIO
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from triage.render.safe import ascii_only
+from triage.render.spark import Piece
+
+Words = str | tuple[str, str]
+"""A piece of text, or one with the name of its style."""
+
+Line = Text | Words | list[Words]
+"""What a method of the page takes for one line."""
+
+STYLES = {
+    "bad": "bold red",
+    "warn": "yellow",
+    "good": "green",
+    "unsure": "magenta",
+    "strong": "bold",
+    "dim": "dim",
+    "command": "cyan",
+    "before": "dim",
+    "window": "cyan",
+    "gap": "dim",
+    "edge": "dim",
+    "onset": "bold red",
+}
+_SIGNS = {
+    "✖": "X",
+    "▲": "!",
+    "✔": "+",
+    "●": "*",
+    "○": "o",
+    "•": "-",
+    "└▶": "`->",
+    "├▶": "|->",
+    "│": "|",
+    "↺": "(loop)",
+    "─": "-",
+    "⇄": "<->",
+}
+_READABLE = 110
+"""Columns that prose may be wide: longer lines are hard to follow."""
+_LEAST = 40
+_NARROWEST_CELL = 18
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table and what is said below it.
+
+    :param below: lines under the row, indented
+    """
+
+    cells: tuple[Line, ...]
+    below: tuple[Line, ...] = ()
+
+
+@dataclass
+class Page:
+    """Lines of text that fit a width.
+
+    :param width: columns of the terminal; less than 40 are taken for 40
+    :param utf8: whether the terminal knows more than ASCII
+    """
+
+    width: int
+    utf8: bool = True
+    lines: list[Text] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.width = max(self.width, _LEAST)
+        self._console = _console(StringIO(), self.width, colour=False)
+
+    def line(self, content: Line) -> Text:
+        """Words joined to one styled line, folded to ASCII where the terminal wants it."""
+        if isinstance(content, Text):
+            return content
+        words = content if isinstance(content, list) else [content]
+        return Text().join(self._word(word) for word in words)
+
+    def curve(self, pieces: Iterable[Piece]) -> Text:
+        """A curve with its marks; its characters are already those of the terminal."""
+        return Text().join(Text(piece.text, STYLES[piece.role]) for piece in pieces)
+
+    def blank(self) -> None:
+        """An empty line, never two in a row and never at the top."""
+        if self.lines and self.lines[-1].plain:
+            self.lines.append(Text())
+
+    def heading(self, title: str) -> None:
+        """A line across the page that names what follows."""
+        self.blank()
+        text = self.line([("── ", "dim"), (title, "strong"), " "])
+        rest = min(self.width, _READABLE) - text.cell_len
+        self.lines.append(text + self.line(("─" * max(rest, 2), "dim")))
+
+    def para(self, content: Line, *, lead: Line = "", indent: int = 0) -> None:
+        """Prose, wrapped at a readable width; what follows the first line hangs under its first word after the lead."""
+        start = Text(" " * indent) + self.line(lead)
+        text = self.line(content)
+        room = max(min(self.width, _READABLE) - start.cell_len, 10)
+        for number, part in enumerate(text.wrap(self._console, room, overflow="fold")):
+            part.rstrip()
+            self.lines.append((start if number == 0 else Text(" " * start.cell_len)) + part)
+
+    def flow(self, parts: Sequence[Line], *, indent: int = 0) -> None:
+        """Short parts beside each other; a new line starts between parts, and inside of one only if it is wider than the page."""
+        row = Text()
+        for part in (text for content in parts if (text := self.line(content)).plain):
+            if row.plain and indent + row.cell_len + 3 + part.cell_len > min(self.width, _READABLE):
+                self.para(row, indent=indent)
+                row = Text()
+            row = row + Text("   ") + part if row.plain else part
+        if row.plain:
+            self.para(row, indent=indent)
+
+    def verbatim(self, content: Line, indent: int = 0) -> None:
+        """A line to be copied as a whole: it is left to the terminal to break it."""
+        self.lines.append(Text(" " * indent) + self.line(content))
+
+    def spread(self, left: Line, right: Line, *, indent: int = 0) -> None:
+        """Two things at both ends of a line, or one below the other if they do not fit."""
+        first, second = Text(" " * indent) + self.line(left), self.line(right)
+        room = self.room(first) - second.cell_len
+        if not second.plain:
+            self.para(left, indent=indent)
+        elif room >= 0:
+            self.lines.append(first + Text(" " * (room + 2)) + second)
+        else:
+            self.para(left, indent=indent)
+            self.para(second, indent=indent + 2)
+
+    def room(self, left: Line, *, indent: int = 0) -> int:
+        """Columns that are left on the line beside something and a gap of two."""
+        return min(self.width, _READABLE) - indent - self.line(left).cell_len - 2
+
+    def table(self, rows: Sequence[Row], *, indent: int = 0, flex: int = -1) -> None:
+        """Aligned columns, of which ``flex`` takes what is left and wraps; with too little room each row becomes a paragraph."""
+        if not rows:
+            return
+        grid = [[self.line(cell) for cell in row.cells] for row in rows]
+        used = [index for index in range(len(grid[0])) if any(cells[index].plain for cells in grid)]
+        grid = [[cells[index] for index in used] for cells in grid]
+        flex = used.index(flex % len(rows[0].cells)) if flex % len(rows[0].cells) in used else len(used) - 1
+        widths = [max(cells[index].cell_len for cells in grid) for index in range(len(used))]
+        room = self.width - indent - sum(widths) + widths[flex] - 2 * (len(widths) - 1)
+        stacked = room < min(widths[flex], _NARROWEST_CELL)
+        widths[flex] = min(widths[flex], room)
+        for row, cells in zip(rows, grid, strict=True):
+            if stacked:
+                self.para(Text("  ").join(cell for cell in cells if cell.plain), indent=indent)
+            else:
+                self._cells(cells, widths, indent, flex)
+            for below in row.below:
+                self.para(below, indent=indent + 4)
+
+    def printed(self, *, colour: bool) -> str:
+        """The page as a string that ends in a newline."""
+        out = StringIO()
+        console = _console(out, self.width, colour=colour)
+        for line in self.lines:
+            line.rstrip()
+            console.print(line, soft_wrap=True)
+        text = out.getvalue()
+        return text if self.utf8 else text.encode("ascii", "replace").decode("ascii")
+
+    def _word(self, word: Words) -> Text:
+        text, style = (word, "") if isinstance(word, str) else word
+        return Text(self._folded(text), STYLES.get(style, ""))
+
+    def _folded(self, text: str) -> str:
+        if self.utf8:
+            return text
+        for sign, plain in _SIGNS.items():
+            text = text.replace(sign, plain)
+        return ascii_only(text)
+
+    def _cells(self, cells: Sequence[Text], widths: Sequence[int], indent: int, flex: int) -> None:
+        """One row, as many lines high as its flexible cell."""
+        flexible = [*cells[flex].wrap(self._console, max(widths[flex], 1), overflow="fold")] or [Text()]
+        for number, part in enumerate(flexible):
+            part.rstrip()
+            row = [part if index == flex else cell if number == 0 else Text() for index, cell in enumerate(cells)]
+            padded = [cell + Text(" " * (width - cell_len(cell.plain))) for cell, width in zip(row, widths, strict=True)]
+            self.lines.append(Text(" " * indent) + Text("  ").join(padded))
+
+
+def _console(out: StringIO, width: int, *, colour: bool) -> Console:
+    """A console that takes nothing from its surroundings and reads no markup."""
+    return Console(
+        file=out,
+        width=width,
+        force_terminal=colour,
+        force_jupyter=False,
+        color_system="standard" if colour else None,
+        no_color=not colour,
+        markup=False,
+        highlight=False,
+        emoji=False,
+        legacy_windows=False,
+    )

@@ -1,0 +1,245 @@
+"""A diagnosis in words, the same in every format: what each piece of evidence says, who is meant, what is missing."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from triage.model.diagnosis import Diagnosis, Evidence, Finding, LayerState, NotEvaluated, RuledOut, Symptom, Verdict
+from triage.render.units import NO_DATA, clock, distinct, duration, interval, number, quantity
+
+LAYER_WORDS = {
+    LayerState.CLEARED: "cleared",
+    LayerState.IMPLICATED: "implicated",
+    LayerState.NOT_EVALUATED: "not evaluated",
+}
+
+_OPS = {">=": "≥", "<=": "≤"}
+_NAMES = {"ttft": "TTFT", "itl": "ITL", "tpot": "TPOT", "e2e": "end-to-end latency", "kv": "KV"}
+_SCOPES = {"gpu": "GPU"}
+_CONFIDENT = ((0.8, "high"), (0.5, "medium"), (0.0, "low"))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One piece of evidence as a person reads it; parts that there is nothing to say of are empty.
+
+    :param what: signal and statistic
+    :param value: what was measured, or that nothing was
+    :param test: what it was held against, with ``not`` where that does not hold and ``may be`` where it cannot be told
+    :param why: what the threshold is
+    :param usual: the same before the window
+    :param since: when it began to hold
+    :param is_event: since is a moment rather than a beginning
+    :param note: what the event or fact says, or why there is no value
+    """
+
+    what: str
+    subject: str
+    value: str
+    test: str
+    why: str
+    usual: str
+    since: str
+    note: str
+    verdict: Verdict
+    is_event: bool = False
+
+    @property
+    def held_against(self) -> str:
+        """The test and what its threshold is."""
+        return f"{self.test} ({self.why})".lstrip() if self.why else self.test
+
+    @property
+    def compared(self) -> str:
+        """Value and test in one phrase."""
+        return f"{self.value} {self.held_against}".strip()
+
+    @property
+    def when(self) -> str:
+        """Since when, or at what moment."""
+        return f"{'at' if self.is_event else 'since'} {self.since}" if self.since else ""
+
+
+def reading(evidence: Evidence, near: float) -> Reading:
+    """The evidence in words.
+
+    :param near: Unix seconds of a moment whose date the reader knows
+    """
+    value, test = _measured(evidence)
+    return Reading(
+        what=f"{evidence.signal} {evidence.stat}".rstrip(),
+        subject=named(evidence.subject),
+        value=value,
+        test=test,
+        why=evidence.threshold_of,
+        usual="" if evidence.baseline is None else quantity(evidence.baseline, evidence.unit),
+        since="" if evidence.since is None else clock(evidence.since, near),
+        note="" if evidence.text == value else evidence.text,
+        verdict=evidence.verdict,
+        is_event=evidence.signal.startswith("event:"),
+    )
+
+
+def named(subject: str) -> str:
+    """A subject as a person says it: ``replica vllm-3`` for ``replica/vllm-3``."""
+    scope, slash, name = subject.partition("/")
+    if scope == "service":
+        return "the service"
+    return f"{_SCOPES.get(scope, scope)} {name}" if slash else subject
+
+
+def those(subjects: Sequence[str], most: int) -> str:
+    """Several subjects, worst first: ``replica vllm-3, replica vllm-1 and 4 more``."""
+    names = [named(subject) for subject in subjects]
+    if len(names) <= most + 1:
+        return ", ".join(names)
+    return f"{', '.join(names[:most])} and {len(names) - most} more"
+
+
+def symptom_name(name: str) -> str:
+    """What a person calls the promise: ``TTFT p95`` for ``ttft_p95_s``."""
+    words = name.removesuffix("_s").split("_")
+    return " ".join(_NAMES.get(word, word) for word in words)
+
+
+def symptom_reading(symptom: Symptom, near: float) -> Reading:
+    """A symptom in the words of evidence: its value, the promise, what is usual, since when."""
+    evidence = symptom.evidence.model_copy(
+        update={
+            "value": symptom.value,
+            "unit": symptom.unit,
+            "threshold": symptom.threshold,
+            "baseline": symptom.baseline,
+            "since": symptom.onset,
+            "verdict": Verdict.PRESENT,
+        }
+    )
+    return reading(evidence, near)
+
+
+def confidence(finding: Finding) -> str:
+    """Confidence as a word and a number."""
+    word = next((word for least, word in _CONFIDENT if finding.confidence >= least), "low")
+    return f"{word} ({quantity(finding.confidence, 'ratio')})"
+
+
+def place(finding: Finding) -> str:
+    """Cause, layer and scale in one phrase."""
+    return f"{finding.cause.value} cause, {finding.layer.value} layer, {finding.scale.value} scale"
+
+
+def began(finding: Finding, near: float) -> str:
+    """When the finding began."""
+    return "onset not known" if finding.onset is None else f"since {clock(finding.onset, near)}"
+
+
+def window(diagnosis: Diagnosis) -> str:
+    """The window that was judged, and the time it was compared with."""
+    span = diagnosis.window
+    text = f"{clock(span.start)} to {clock(span.end, span.start)} UTC ({duration(span.end - span.start)})"
+    before = span.start - span.baseline_start
+    return f"{text}, compared with {duration(before)} before" if before > 0 else f"{text}, nothing before it to compare with"
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 rule``, ``2 rules``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def queries(findings: Iterable[Finding]) -> list[tuple[str, str]]:
+    """Ways to look at the evidence by hand, each once: what it shows (empty for a command) and the line to run."""
+    lines: dict[str, str] = {}
+    for finding in findings:
+        for evidence in finding.evidence:
+            if evidence.query:
+                lines.setdefault(evidence.query, f"{evidence.signal} of {named(evidence.subject)}")
+        for command in finding.check:
+            lines.setdefault(command, "")
+    return [(what, line) for line, what in lines.items()]
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Kinds that could not be judged for the same want.
+
+    :param how: how to get what is missing
+    :param missing: signals, events and facts that are missing, in the order met
+    :param rules: the kinds, in rank order
+    """
+
+    how: str
+    missing: tuple[str, ...]
+    rules: tuple[NotEvaluated, ...]
+
+
+def gaps(not_evaluated: Sequence[NotEvaluated]) -> list[Gap]:
+    """What is missing, grouped by how to get it; what would let most kinds be judged comes first."""
+    groups: dict[str, list[NotEvaluated]] = {}
+    for one in not_evaluated:
+        groups.setdefault(one.how_to_get, []).append(one)
+    found = [
+        Gap(how, tuple(dict.fromkeys(name for one in group for name in one.missing)), tuple(group))
+        for how, group in groups.items()
+    ]
+    return sorted(found, key=lambda gap: (-len(gap.rules), gap.how))
+
+
+def decider(ruled_out: RuledOut, near: float) -> Reading | None:
+    """The evidence that decides that a kind is not there, None if none was kept."""
+    known = [one for one in ruled_out.evidence if one.verdict is not Verdict.UNKNOWN]
+    return reading(known[0], near) if known else None
+
+
+def title_of(finding: Finding) -> str:
+    """Title and id."""
+    return f"{finding.title} ({finding.rule})"
+
+
+def facts(diagnosis: Diagnosis) -> str:
+    """What the service is: engine and version, model, card; empty if nobody said."""
+    known = {key: _told(value) for key, value in diagnosis.facts.items()}
+    engine = f"{known.get('engine', '')} {known.get('engine_version', '')}".strip()
+    return ", ".join(part for part in (engine, known.get("model", ""), known.get("gpu_model", "")) if part)
+
+
+def all_facts(diagnosis: Diagnosis) -> list[tuple[str, str]]:
+    """Every fact of the service, by key."""
+    return sorted((key, _told(value)) for key, value in diagnosis.facts.items())
+
+
+def _told(value: str | float) -> str:
+    """A fact's value as text."""
+    return value if isinstance(value, str) else number(value)
+
+
+def _measured(evidence: Evidence) -> tuple[str, str]:
+    """What was measured and what it was held against."""
+    if evidence.op == "gone":
+        return ("no longer measured" if evidence.verdict is Verdict.PRESENT else "still measured", "")
+    if evidence.signal.startswith("fact:") or evidence.op == "=~":
+        return ("" if evidence.value is None else quantity(evidence.value, evidence.unit), "")
+    if evidence.signal.startswith("event:"):
+        return _seen(evidence)
+    value, threshold = distinct((evidence.value, evidence.threshold), evidence.unit)
+    if evidence.low is not None or evidence.high is not None:
+        value = interval(evidence.low, evidence.high, evidence.unit)
+    return value, _test(evidence, threshold)
+
+
+def _seen(evidence: Evidence) -> tuple[str, str]:
+    """How many events there were, and the bound if it is more than whether there were any."""
+    if evidence.value is None:
+        return NO_DATA, ""
+    seen = "none seen" if evidence.value == 0 else f"{quantity(evidence.value, '')} seen"
+    plain = evidence.threshold in (None, 0.0, 1.0)
+    return seen, "" if plain else _test(evidence, quantity(evidence.threshold, ""))
+
+
+def _test(evidence: Evidence, threshold: str) -> str:
+    """The comparison in words, so that it reads true whatever the verdict."""
+    if not evidence.op or evidence.threshold is None:
+        return ""
+    text = f"{_OPS.get(evidence.op, evidence.op)} {threshold}"
+    if evidence.verdict is Verdict.ABSENT:
+        return f"not {text}"
+    undecided = evidence.verdict is Verdict.UNKNOWN and evidence.value is not None
+    return f"may be {text}" if undecided else text

@@ -1,0 +1,158 @@
+r"""Makes text from outside inert: label values, log lines and change notes may try to move the cursor, hide or pose as markup.
+
+Two steps. :func:`inert` cleans every string of a diagnosis, whatever the format; then each format escapes what means something
+in it (:func:`markdown`, :func:`code`, :func:`fenced`, :func:`html`). Text for the terminal goes into objects that read no markup.
+JSON is lossless: :func:`json_escaped` writes what is dangerous as ``\uXXXX`` instead of taking it out.
+"""
+
+import re
+from enum import Enum
+from html import escape
+from typing import TypeVar
+from unicodedata import category, normalize
+
+from pydantic import BaseModel
+
+REPLACEMENT = "\ufffd"
+"""Stands where something was taken out, so that a reader sees that the text was not plain."""
+
+_LONG_FIELDS = {"query": 4000, "check": 4000}
+_LONGEST = 600
+_MOST_MARKS = 2
+_ESCAPES = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"  # CSI: colours, cursor, erase
+    r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"  # OSC, DCS, PM, APC: title, clipboard
+    r"|\x1b[ -/]*[0-~]?"  # the rest: resets, character sets
+)
+_DANGEROUS = re.compile(
+    "[\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+_FOLDS = str.maketrans(
+    {
+        "µ": "u",
+        "°": "",
+        "≥": ">=",
+        "≤": "<=",
+        "–": "-",
+        "—": "-",
+        "−": "-",
+        "×": "x",
+        "∞": "inf",
+        "…": "...",
+        "·": ".",
+        "→": "->",
+        "’": "'",
+        "‘": "'",
+        "“": '"',
+        "”": '"',
+        REPLACEMENT: "?",
+    }
+)
+_MARKDOWN = re.compile(r"[\\`*_\[\]|~$]")
+_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+_MENTION = re.compile(r"@(?=\w)|(?<!\w)#(?=\d)")
+_LINK = re.compile(r"://|(?i:\bwww\.|\bmailto:)")
+_BLOCK = re.compile(r"^(?:[-+=#]|\d{1,9}[.)])")
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def clean(text: str, longest: int = _LONGEST) -> str:
+    """One line of printable text: no escape sequences, control or format characters, piles of marks, or endless text."""
+    text = _ESCAPES.sub(REPLACEMENT, text[: longest * 8])
+    kept: list[str] = []
+    marks = 0
+    for char in text:
+        kind = category(char)
+        marks = marks + 1 if kind in {"Mn", "Me"} else 0
+        if marks <= _MOST_MARKS:
+            kept.append(_inert(char, kind))
+        if len(kept) > longest:
+            break
+    return "".join(kept) if len(kept) <= longest else "".join(kept[: longest - 1]) + "…"
+
+
+def inert(model: Model) -> Model:
+    """The same model with every string in it cleaned, names of fields and enumerations apart."""
+    changed = {name: _inert_value(getattr(model, name), _LONG_FIELDS.get(name, _LONGEST)) for name in type(model).model_fields}
+    return model.model_copy(update=changed)
+
+
+def ascii_only(text: str) -> str:
+    """The text for a terminal that knows nothing but ASCII: signs are spelled out, accents dropped, the rest becomes ``?``."""
+    folded = normalize("NFKD", text.translate(_FOLDS))
+    return "".join(char if char.isascii() else "?" for char in folded if category(char) != "Mn")
+
+
+def markdown(text: str) -> str:
+    """Cleaned text as Markdown prose or a table cell: no markup, HTML, link, mention, or start of a block."""
+    escaped = _MARKDOWN.sub(r"\\\g<0>", text.translate(_ENTITIES))
+    escaped = _MENTION.sub("\\g<0>\u200b", _LINK.sub(_unlinked, escaped))
+    return _BLOCK.sub(_unblocked, escaped)
+
+
+def code(text: str) -> str:
+    """Cleaned text as a Markdown code span that is safe in a table cell too; text that would break out of one becomes prose."""
+    if not text or "|" in text or "`" in text or text != text.strip():
+        return markdown(text)
+    return f"`{text}`"
+
+
+def fenced(lines: list[str]) -> str:
+    """Cleaned lines as a fenced block of Markdown, its fence longer than any in the text."""
+    runs = re.findall(r"`+", "\n".join(lines))
+    fence = "`" * max(3, *(len(run) + 1 for run in runs), 3)
+    return "\n".join([fence, *lines, fence])
+
+
+def html(text: str) -> str:
+    """Cleaned text as HTML, in an element or in a quoted attribute."""
+    return escape(text, quote=True)
+
+
+def json_escaped(document: str) -> str:
+    r"""A JSON document without characters that a terminal or an editor would obey; it parses to the same values.
+
+    Such characters can stand only inside of strings, where ``\uXXXX`` means the same.
+    """
+    return _DANGEROUS.sub(lambda match: _utf16_escape(match.group()), document)
+
+
+def _inert(char: str, kind: str) -> str:
+    """The character, a space for one that parts words, or the sign that something was taken out."""
+    if char.isspace() or kind in {"Zl", "Zp"}:
+        return " "
+    return REPLACEMENT if kind.startswith("C") else char
+
+
+def _inert_value(value: object, longest: int) -> object:
+    """A field's value, cleaned all the way down."""
+    if isinstance(value, Enum):
+        return value
+    if isinstance(value, str):
+        return clean(value, longest)
+    if isinstance(value, BaseModel):
+        return inert(value)
+    if isinstance(value, tuple):
+        return tuple(_inert_value(one, longest) for one in value)
+    if isinstance(value, dict):
+        return {clean(str(key)): _inert_value(one, longest) for key, one in value.items()}
+    return value
+
+
+def _unlinked(match: re.Match[str]) -> str:
+    """The start of an address that no Markdown reader takes for one."""
+    found = match.group()
+    return ":\\//" if found == "://" else f"{found[:-1]}\\{found[-1]}"
+
+
+def _unblocked(match: re.Match[str]) -> str:
+    """The start of a list or heading as plain text."""
+    found = match.group()
+    return f"{found[:-1]}\\{found[-1]}"
+
+
+def _utf16_escape(char: str) -> str:
+    r"""A character as one or two ``\uXXXX``."""
+    units = char.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[i] << 8 | units[i + 1]:04x}" for i in range(0, len(units), 2))

@@ -1,0 +1,417 @@
+"""The report for the terminal: the answer first, then its proof, then what it is not and what could not be seen."""
+
+from collections.abc import Sequence
+
+from triage.model.diagnosis import Diagnosis, Evidence, Finding, LayerState, Status, Symptom, Verdict
+from triage.render.chain import Node, trees, trigger
+from triage.render.page import Line, Page, Row, Words
+from triage.render.reading import (
+    LAYER_WORDS,
+    Reading,
+    all_facts,
+    began,
+    confidence,
+    counted,
+    decider,
+    facts,
+    gaps,
+    named,
+    place,
+    queries,
+    reading,
+    symptom_name,
+    symptom_reading,
+    those,
+    title_of,
+    window,
+)
+from triage.render.safe import inert
+from triage.render.spark import signs, spark
+from triage.render.units import clock
+
+STATUS_SIGNS = {
+    Status.HEALTHY: ("✔", "good"),
+    Status.DEGRADED: ("▲", "warn"),
+    Status.INCIDENT: ("✖", "bad"),
+    Status.INCONCLUSIVE: ("?", "unsure"),
+}
+LAYER_SIGNS = {
+    LayerState.CLEARED: ("✔", "good"),
+    LayerState.IMPLICATED: ("✖", "bad"),
+    LayerState.NOT_EVALUATED: ("?", "unsure"),
+}
+SEVERITY_SIGNS = {"critical": ("✖", "bad"), "warning": ("▲", "warn"), "info": ("•", "dim")}
+VERDICT_SIGNS = {Verdict.PRESENT: ("●", "bad"), Verdict.ABSENT: ("○", "good"), Verdict.UNKNOWN: ("?", "unsure")}
+
+_WIDE = 150
+"""From this width on each piece of evidence has one line."""
+_CURVE = 32
+_SMALL = 14
+_FEW = 5
+_SUBJECTS = 3
+
+
+def to_text(diagnosis: Diagnosis, *, width: int, colour: bool, verbose: bool = False, utf8: bool = True) -> str:
+    """The diagnosis as a text report.
+
+    :param width: columns of the terminal
+    :param colour: whether to style with ANSI escapes; without it the text is plain
+    :param verbose: everything instead of the most important part of long lists
+    :param utf8: whether the terminal knows more than ASCII
+    """
+    report = _Report(inert(diagnosis), Page(width, utf8), verbose=verbose)
+    report.write()
+    return report.page.printed(colour=colour)
+
+
+class _Report:
+    """Writes the sections of one diagnosis onto a page."""
+
+    def __init__(self, diagnosis: Diagnosis, page: Page, *, verbose: bool) -> None:
+        self.diagnosis = diagnosis
+        self.page = page
+        self.verbose = verbose
+        self.near = diagnosis.window.end
+        self._has_legend = False
+
+    def write(self) -> None:
+        """All sections in the order in which a person needs them."""
+        blind = self.diagnosis.status is Status.INCONCLUSIVE
+        self._header()
+        self._symptoms()
+        if blind:
+            self._unseen()
+        self._layers()
+        self._roots()
+        self._chain()
+        self._others()
+        if self.verbose or self.diagnosis.status is not Status.HEALTHY:
+            self._ruled_out()
+        if not blind:
+            self._unseen()
+        self._closing()
+
+    def _header(self) -> None:
+        one = self.diagnosis
+        sign, style = STATUS_SIGNS[one.status]
+        self.page.para([(f"{sign} {one.status.value.upper()}", style), "  ", (one.service, "strong")])
+        self.page.para((one.headline, "strong"), indent=2)
+        self.page.para((window(one), "dim"), indent=2)
+        self.page.para((facts(one), "dim"), indent=2)
+        if self.verbose:
+            self.page.flow([[(f"{key} ", "dim"), value] for key, value in all_facts(one)], indent=2)
+
+    def _symptoms(self) -> None:
+        if not self.diagnosis.symptoms:
+            return
+        self.page.heading("Symptoms")
+        head = Row(("", ("value", "dim"), ("held against", "dim"), ("baseline", "dim"), ("since", "dim"), ""))
+        self.page.table([head, *(self._symptom_row(one) for one in self.diagnosis.symptoms)])
+
+    def _symptom_row(self, symptom: Symptom) -> Row:
+        read = symptom_reading(symptom, self.near)
+        return Row(
+            (
+                [("✖ ", "bad"), (symptom_name(symptom.name), "strong")],
+                (read.value, "bad"),
+                f"{read.test} {read.why.removesuffix(f' {symptom.name}')}".rstrip(),
+                read.usual,
+                read.since,
+                self._curve(symptom.evidence, 17 if self.page.width < _WIDE else _CURVE, symptom.threshold),
+            ),
+            below=((symptom.summary,) if self.verbose else ()),
+        )
+
+    def _layers(self) -> None:
+        self.page.heading("Layers")
+        rows = [Row(("", "", ("ruled out", "dim"), ("not evaluated", "dim"), ""))]
+        for view in self.diagnosis.layers:
+            sign, style = LAYER_SIGNS[view.state]
+            rows.append(
+                Row(
+                    (
+                        [(f"{sign} {view.layer.value}", style)],
+                        (LAYER_WORDS[view.state], style),
+                        f"{view.ruled_out:>9}",
+                        f"{view.not_evaluated:>13}",
+                        ", ".join(view.findings),
+                    )
+                )
+            )
+        self.page.table(rows)
+
+    def _roots(self) -> None:
+        roots = [finding for finding in self.diagnosis.findings if finding.role == "root"]
+        for number, finding in enumerate(roots):
+            self.page.heading("Root cause" if len(roots) == 1 else f"Root cause {number + 1} of {len(roots)}")
+            self._finding(finding)
+
+    def _finding(self, finding: Finding) -> None:
+        """A finding in full: what, where, proof, how to check it, what to do first."""
+        self._title(finding)
+        self.page.blank()
+        self.page.para(finding.summary, indent=2)
+        if finding.contradicts:
+            self.page.para(
+                [("Could also be ", "unsure"), ", ".join(finding.contradicts), ": what would tell them apart is missing."],
+                indent=2,
+            )
+        self._evidence(finding.evidence)
+        self._check(finding)
+        self.page.blank()
+        self.page.para(finding.first_step, lead=("First step  ", "strong"), indent=2)
+        self.page.para((f"triage playbook {finding.playbook}", "command"), indent=14)
+
+    def _title(self, finding: Finding) -> None:
+        sign, style = SEVERITY_SIGNS[finding.severity]
+        self.page.spread(
+            [(f"{sign} {finding.title}", style)], [(finding.severity, style), f", confidence {confidence(finding)}"], indent=0
+        )
+        most = len(finding.subjects) if self.verbose else _SUBJECTS
+        where = those(finding.subjects or (finding.subject,), most)
+        self.page.para([(finding.rule, "strong"), f": {place(finding)}"], indent=2)
+        self.page.para(f"on {where}, {began(finding, self.near)}", indent=2)
+
+    def _evidence(self, evidence: Sequence[Evidence]) -> None:
+        if not evidence:
+            return
+        self.page.blank()
+        self.page.spread(("Evidence", "strong"), (self._legend(evidence), "dim"), indent=2)
+        if self.page.width >= _WIDE:
+            names = ("", "of", "value", "held against", "baseline", "since", "")
+            head = Row(tuple((name, "dim") for name in names))
+            self.page.table([head, *(self._evidence_row(one) for one in evidence)], indent=2, flex=3)
+        else:
+            for one in evidence:
+                self._evidence_lines(one)
+
+    def _evidence_row(self, evidence: Evidence) -> Row:
+        """One line for one piece of evidence."""
+        read = reading(evidence, self.near)
+        sign, style = VERDICT_SIGNS[read.verdict]
+        cells: tuple[Line, ...] = (
+            [(f"{sign} ", style), (read.what, "strong")],
+            read.subject,
+            (read.value, style),
+            read.held_against,
+            read.usual,
+            read.since,
+            self._curve(evidence, _CURVE if self.page.width < 190 else 62, evidence.threshold),
+        )
+        return Row(cells, below=((read.note, "dim"),) if read.note else ())
+
+    def _evidence_lines(self, evidence: Evidence) -> None:
+        """Two lines for one piece of evidence, the curve at the right end of the first."""
+        read = reading(evidence, self.near)
+        sign, style = VERDICT_SIGNS[read.verdict]
+        left: Line = [(f"{sign} ", style), (read.what, "strong"), f" of {read.subject}"]
+        room = self.page.room(left, indent=2)
+        self.page.spread(
+            left, self._curve(evidence, min(room, _CURVE) if room >= _SMALL else _CURVE, evidence.threshold), indent=2
+        )
+        usual = _labelled("baseline", read.usual)
+        self.page.flow([[(read.value, style), f" {read.held_against}".rstrip()], usual, read.when], indent=4)
+        if read.note:
+            self.page.para((read.note, "dim"), indent=4)
+
+    def _curve(self, evidence: Evidence, width: int, threshold: float | None) -> Line:
+        if evidence.spark is None or not evidence.spark.values:
+            return ""
+        return self.page.curve(spark(evidence.spark, width, utf8=self.page.utf8, threshold=threshold))
+
+    def _legend(self, evidence: Sequence[Evidence]) -> str:
+        """What the marks in the curves mean, once a report."""
+        curves = [one.spark for one in evidence if one.spark is not None]
+        if self._has_legend or not curves:
+            return ""
+        self._has_legend = True
+        drawn = signs(utf8=self.page.utf8)
+        used = (
+            (drawn.edge, "window starts", any(curve.window > 0 for curve in curves)),
+            (drawn.onset, "onset", any(curve.onset is not None for curve in curves)),
+            (drawn.gap, "no data", any(None in curve.values for curve in curves)),
+        )
+        return "  ".join(f"{sign} {meaning}" for sign, meaning, is_used in used if is_used)
+
+    def _check(self, finding: Finding) -> None:
+        lines = queries([finding])
+        if not lines:
+            return
+        self.page.blank()
+        self.page.para(("Check by hand", "strong"), indent=2)
+        for what, line in lines:
+            if what:
+                self.page.para((f"# {what}", "dim"), indent=4)
+            self.page.verbatim((line, "command"), indent=4)
+
+    def _chain(self) -> None:
+        findings = self.diagnosis.findings
+        linked = [tree for tree in trees(findings) if tree.follows or tree.finding.role == "consequence"]
+        if not linked:
+            return
+        self.page.heading("What follows from what")
+        for tree in linked:
+            self._node(tree, "", "", "")
+        if self.verbose:
+            for finding in (f for f in findings if f.role == "consequence"):
+                self.page.blank()
+                self._finding(finding)
+
+    def _node(self, node: Node, stem: str, branch: str, below: str) -> None:
+        """One finding of the tree and what follows from it, the time at the left.
+
+        :param stem: lines from above, up to this finding's own branch
+        :param below: what its children have there instead of the branch
+        """
+        finding = node.finding
+        sign, style = SEVERITY_SIGNS[finding.severity]
+        when = "        " if finding.onset is None else clock(finding.onset, self.near)
+        self.page.para(
+            [(finding.title, style), "  ", finding.rule],
+            lead=[(f"{when}  ", "dim"), (f"{stem}{branch}", "dim"), (f"{sign} ", style)],
+        )
+        margin = " " * len(when) + f"  {stem}{below}" + ("│ " if node.follows else "  ")
+        for line in self._node_notes(node):
+            self.page.para(line, lead=(margin, "dim"))
+        for child in node.follows:
+            is_last = child is node.follows[-1]
+            self._node(child, stem + below, "└▶ " if is_last else "├▶ ", "   " if is_last else "│  ")
+
+    def _node_notes(self, node: Node) -> list[Line]:
+        """What is said below a finding in the tree: its first evidence, and where it feeds back."""
+        lines: list[Line] = []
+        if node.finding.role != "root" and node.finding.evidence:
+            read = reading(node.finding.evidence[0], self.near)
+            lines.append((f"{read.what} {read.compared}".rstrip(), "dim"))
+        for target in node.back:
+            set_off = trigger(self.diagnosis.findings, node.finding)
+            lines.append(
+                [
+                    ("↺ loop: ", "warn"),
+                    f"feeds {target.rule} again; set off by {set_off.rule}, and may go on after that is mended",
+                ]
+            )
+        lines.extend(f"also leads to {other.rule} (drawn above)" for other in node.also)
+        return lines
+
+    def _others(self) -> None:
+        """Findings that make things worse and are no link of the chain."""
+        drawn = {rule for tree in trees(self.diagnosis.findings) for rule in _rules(tree)}
+        others = [f for f in self.diagnosis.findings if f.role == "contributing" and f.rule not in drawn]
+        if not others:
+            return
+        self.page.heading("Contributing")
+        for finding in others:
+            if self.verbose:
+                self._finding(finding)
+                continue
+            sign, style = SEVERITY_SIGNS[finding.severity]
+            self.page.para(
+                [(f"{finding.title}", style), f"  {finding.rule}, {began(finding, self.near)}"], lead=(f"{sign} ", style)
+            )
+            self.page.para(finding.summary, indent=2)
+            self.page.para((f"triage playbook {finding.playbook}", "command"), indent=2)
+
+    def _ruled_out(self) -> None:
+        every = self.diagnosis.ruled_out
+        if not every:
+            return
+        shown = every if self.verbose else every[:_FEW]
+        self.page.heading("What it is not")
+        rows = []
+        for one in shown:
+            read = decider(one, self.near)
+            why: Line = "" if read is None else [f"{read.what} ", (read.compared, "good"), *_noted(read)]
+            name: Line = [("○ ", "good"), one.title, (f"  {one.rule}", "dim")]
+            rows.append(Row((name, why)) if self.page.width >= _WIDE else Row((name,), below=(why,) if read else ()))
+        self.page.table(rows)
+        self._more(len(every) - len(shown), "ruled out")
+
+    def _unseen(self) -> None:
+        """What could not be looked at, why, and how to change that."""
+        coverage = self.diagnosis.coverage
+        judged = f"{coverage.rules_evaluated} of {counted(coverage.rules_total, 'kind')} of failure judged"
+        if self.diagnosis.status is Status.HEALTHY and not self.verbose:
+            self._unseen_in_short(judged)
+            return
+        blind = self.diagnosis.status is Status.INCONCLUSIVE
+        self.page.heading("What is missing for an answer" if blind else "What could not be looked at")
+        self.page.para(judged, indent=2)
+        self._sources()
+        self._gaps()
+        self._strange()
+
+    def _unseen_in_short(self, judged: str) -> None:
+        self.page.blank()
+        left = len(self.diagnosis.not_evaluated)
+        self.page.para(f"{judged}; {left} not evaluated (--verbose says why)" if left else judged, indent=2)
+        self._sources()
+        self._strange()
+
+    def _sources(self) -> None:
+        styles = {"failed": ("✖", "bad"), "partial": ("▲", "warn"), "absent": ("?", "unsure")}
+        for source in self.diagnosis.coverage.sources:
+            if source.state != "ok":
+                sign, style = styles[source.state]
+                reason = f": {source.reason}" if source.reason else ""
+                self.page.para([f"source {source.name} ", (source.state, style), reason], lead=(f"{sign} ", style), indent=2)
+
+    def _gaps(self) -> None:
+        every = gaps(self.diagnosis.not_evaluated)
+        blind = self.diagnosis.status is Status.INCONCLUSIVE
+        shown = every if self.verbose or blind else every[:_FEW]
+        for gap in shown:
+            most = len(gap.rules) if self.verbose else _FEW
+            names = [one.rule for one in gap.rules[:most]]
+            rest = f" and {len(gap.rules) - most} more" if len(gap.rules) > most else ""
+            lacking = ", ".join(gap.missing[:most]) + (", …" if len(gap.missing) > most else "")
+            self.page.para(
+                [(f"{counted(len(gap.rules), 'kind')} without {lacking or 'its data'}", "unsure"), f": {', '.join(names)}{rest}"],
+                lead=("? ", "unsure"),
+                indent=2,
+            )
+            if gap.how:
+                self.page.para(gap.how, lead="to get it: ", indent=4)
+        self._more(sum(len(gap.rules) for gap in every[len(shown) :]), "not evaluated")
+
+    def _strange(self) -> None:
+        """Data that could not be trusted."""
+        for signal in self.diagnosis.coverage.signals:
+            if signal.state in {"stale", "out_of_range"}:
+                words = signal.state.replace("_", " ")
+                reason = f": {signal.reason}" if signal.reason else ""
+                self.page.para(
+                    [f"{signal.signal} is ", (words, "warn"), f" and was not used{reason}"], lead=("▲ ", "warn"), indent=2
+                )
+        for problem in self.diagnosis.coverage.problems:
+            self.page.para(problem, lead=("▲ ", "warn"), indent=2)
+
+    def _more(self, count: int, what: str) -> None:
+        if count > 0:
+            self.page.para((f"{count} more {what}; --verbose shows all", "dim"), indent=2)
+
+    def _closing(self) -> None:
+        """The answer once more: of a long report a terminal shows the end."""
+        root = next((f for f in self.diagnosis.findings if f.role == "root"), None)
+        if root is None:
+            return
+        sign, style = STATUS_SIGNS[self.diagnosis.status]
+        self.page.blank()
+        answer = f"{title_of(root)} on {named(root.subject)} {began(root, self.near)}"
+        self.page.para([(f"{self.diagnosis.status.value.upper()} ", style), answer], lead=(f"{sign} ", style))
+        self.page.para((f"triage playbook {root.playbook}", "command"), lead="next: ", indent=2)
+
+
+def _labelled(label: str, value: str) -> Line:
+    """A value with its name before it, nothing if there is no value."""
+    return [(f"{label} ", "dim"), value] if value else ""
+
+
+def _noted(read: Reading) -> list[Words]:
+    """The note of a piece of evidence behind its value."""
+    return [(f" {read.note}", "dim")] if read.note else []
+
+
+def _rules(node: Node) -> list[str]:
+    """All kinds of a tree."""
+    return [node.finding.rule, *(rule for child in node.follows for rule in _rules(child))]

@@ -1,0 +1,184 @@
+"""Humane values at the edge: base units inside, units a person thinks in on the page.
+
+Everything here is a pure function of its arguments: no locale, no clock. Numbers carry three significant digits; a whole
+number below ten thousand is left as it is, since 8192 tokens are not 8190.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+
+Scale = tuple[float, str]
+"""What one of the unit shown is in base units, and the unit's name."""
+
+NO_DATA = "no data"
+
+_SECONDS = ((172800, 86400.0, "d"), (7200, 3600.0, "h"), (120, 60.0, "min"), (1, 1.0, "s"), (1e-3, 1e-3, "ms"), (0, 1e-6, "µs"))
+_DECIMAL = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+_BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+_COUNT = ((1e12, 1e12, "T"), (1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k"))
+_PER = ((0.1, 1.0, "s"), (0.1 / 60, 1 / 60, "min"), (0, 1 / 3600, "h"))
+_ALIKE = frozenset({"series"})
+"""Nouns that read the same for one and for many."""
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A number as a person writes it: ``0.0123``, ``8.2``, ``8192``, ``12.3k``, ``4.5M``.
+
+    Powers of ten appear only from 10^15 on and below 10^-4.
+    """
+    if math.isnan(value):
+        return "unknown"
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    if value == int(value) and abs(value) < 10_000:
+        return str(int(value))
+    size = abs(_rounded(value, digits))
+    if size >= 1e15 or size < 1e-4:
+        mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+        return f"{_plain(float(mantissa), digits)}×10^{int(exponent)}"
+    unit, suffix = next(((unit, suffix) for least, unit, suffix in _COUNT if size >= least), (1.0, ""))
+    return _plain(value / unit, digits) + suffix
+
+
+def quantity(value: float | None, unit: str, digits: int = 3) -> str:
+    """A value in base units as a person reads it, with its unit.
+
+    :param unit: ``seconds``, ``bytes``, ``ratio``, ``hertz`` … of the vocabulary, ``/s`` at the end for a rate, or any noun
+    """
+    if value is None or math.isnan(value):
+        return NO_DATA
+    if unit == "timestamp":
+        return f"{clock(value)} UTC"
+    base, name = _scale(value, unit, digits)
+    text = number(value / base, digits)
+    return f"{text} {_inflected(text, name)}".rstrip()
+
+
+def interval(low: float | None, high: float | None, unit: str) -> str:
+    """A value of which only bounds are known: ``0.3–0.5 s``, ``≥ 10 s``, ``≤ 5 ms``."""
+    if high is None or math.isinf(high):
+        return NO_DATA if low is None else f"≥ {quantity(low, unit)}"
+    if low is None or math.isinf(low):
+        return f"≤ {quantity(high, unit)}"
+    if low == high or unit == "timestamp":
+        return quantity(high, unit)
+    base, name = _scale(high, unit, 3)
+    dash = " to " if low < 0 else "–"
+    return f"{number(low / base)}{dash}{number(high / base)} {name}".rstrip()
+
+
+def distinct(values: Sequence[float | None], unit: str) -> tuple[str, ...]:
+    """Quantities with as many digits as it takes for unlike values to read unlike: ``99.96 %`` beside ``100 %``.
+
+    Seven digits are the most; what differs less is the same to a reader.
+    """
+    different = len(set(values))
+    texts: tuple[str, ...] = ()
+    for digits in range(3, 8):
+        texts = tuple(quantity(value, unit, digits) for value in values)
+        if len(set(texts)) >= different:
+            break
+    return texts
+
+
+def clock(moment: float | None, near: float | None = None) -> str:
+    """Time of day in UTC, with the date where it is not the day of ``near``.
+
+    :param moment: Unix seconds
+    :param near: Unix seconds of a moment whose date the reader knows; None: always say the date
+    """
+    when = _datetime(moment)
+    if when is None:
+        return "an unknown time"
+    known = _datetime(near)
+    today = known is not None and known.date() == when.date()
+    return when.time().isoformat() if today else when.replace(tzinfo=None).isoformat(" ")
+
+
+def duration(seconds: float) -> str:
+    """A length of time in at most two units: ``45 s``, ``30 min``, ``1 h 30 min``, ``2 d 4 h``."""
+    if not math.isfinite(seconds) or abs(seconds) < 1 or abs(seconds) >= 1e12:
+        return quantity(seconds, "seconds")
+    left = round(abs(seconds))
+    parts: list[tuple[int, str]] = []
+    for size, name in ((86400, "d"), (3600, "h"), (60, "min"), (1, "s")):
+        count, left = divmod(left, size)
+        if count or parts:
+            parts.append((count, name))
+    return ("-" if seconds < 0 else "") + " ".join(f"{count} {name}" for count, name in parts[:2] if count)
+
+
+def _datetime(moment: float | None) -> datetime | None:
+    """The moment in UTC, cut to whole seconds; None if it is no date that a calendar knows."""
+    if moment is None or not -6e10 < moment < 2.5e11:
+        return None
+    return datetime.fromtimestamp(math.floor(moment), UTC)
+
+
+def _rounded(value: float, digits: int) -> float:
+    """The value with so many significant digits."""
+    return float(f"{value:.{digits - 1}e}")
+
+
+def _plain(value: float, digits: int) -> str:
+    """So many significant digits in fixed notation, without trailing zeros."""
+    text = format(Decimal(f"{value:.{digits - 1}e}"), "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _scale(value: float, unit: str, digits: int) -> Scale:
+    """The unit in which a value of this size is best read."""
+    size = abs(_rounded(value, digits)) if math.isfinite(value) else 1.0
+    if unit in _SCALES:
+        return _SCALES[unit](size, digits)
+    if not unit.endswith("/s"):
+        return 1.0, unit
+    base, per = _reached(size or 1.0, _PER)
+    return base, f"{unit.removesuffix('/s')}/{per}"
+
+
+def _reached(size: float, steps: Iterable[tuple[float, float, str]]) -> Scale:
+    """The first step that the size reaches."""
+    return next((base, name) for least, base, name in steps if size >= least)
+
+
+def _bytes(size: float, digits: int) -> Scale:
+    """Powers of 1024."""
+    power = 0
+    while power < len(_BINARY) - 1 and _rounded(size / 1024**power, digits) >= 1024:
+        power += 1
+    return float(1024**power), _BINARY[power]
+
+
+def _prefixed(unit: str) -> Callable[[float, int], Scale]:
+    """Decimal prefixes: W, kW, MHz, TFLOP."""
+    return lambda size, _digits: next(((base, prefix + unit) for base, prefix in _DECIMAL if size >= base), (1.0, unit))
+
+
+def _fixed(base: float, name: str) -> Callable[[float, int], Scale]:
+    """Always the same unit."""
+    return lambda _size, _digits: (base, name)
+
+
+def _inflected(text: str, name: str) -> str:
+    """The noun for one or for many: ``1 request/s``, ``2 requests/s``."""
+    noun, slash, per = name.partition("/")
+    return noun[:-1] + slash + per if text == "1" and noun.endswith("s") and len(noun) > 2 and noun not in _ALIKE else name
+
+
+_SCALES: dict[str, Callable[[float, int], Scale]] = {
+    "seconds": lambda size, _digits: _reached(size or 1.0, _SECONDS),
+    "seconds/s": _fixed(1.0, "s/s"),
+    "bytes": _bytes,
+    "bytes/s": lambda size, digits: (_bytes(size, digits)[0], _bytes(size, digits)[1] + "/s"),
+    "ratio": _fixed(0.01, "%"),
+    "hertz": _prefixed("Hz"),
+    "watts": _prefixed("W"),
+    "joules": _prefixed("J"),
+    "joules/s": _prefixed("W"),
+    "flop": _prefixed("FLOP"),
+    "flop/s": _prefixed("FLOP/s"),
+    "celsius": _fixed(1.0, "°C"),
+}
