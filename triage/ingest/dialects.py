@@ -1,0 +1,104 @@
+"""Loads the dialects: every YAML file of ``collectors/dialects`` and of the folders that the user named, checked as a whole."""
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+import re2
+from pydantic import ValidationError
+
+from triage import yamltext
+from triage.bundle import bundled
+from triage.errors import ConfigError
+from triage.model.dialect import Dialect, Entry
+from triage.model.vocabulary import catalogue
+from triage.validation import Complaint, complaints, did_you_mean
+
+_KEYS = frozenset((*Dialect.model_fields, *Entry.model_fields))
+_UNKNOWN_SIGNAL = "no signal is called "
+_QUIETLY = re2.Options()
+_QUIETLY.log_errors = False
+
+
+def load_dialects(folders: Iterable[Path] = ()) -> tuple[Dialect, ...]:
+    """All shipped dialects, then those of the user's folders; a later one replaces one of the same name.
+
+    Files are read once in the life of the program.
+
+    :raises ConfigError: a folder is missing, or files are faulty; all faults of all files are told at once
+    """
+    return _loaded((bundled("collectors") / "dialects", *folders))
+
+
+@cache
+def _loaded(folders: tuple[Path, ...]) -> tuple[Dialect, ...]:
+    found: dict[str, Dialect] = {}
+    faults: list[str] = []
+    for folder in folders:
+        if not folder.is_dir():
+            raise ConfigError(f"{folder} is not a folder of dialects")
+        for path in sorted(folder.glob("*.yaml")):
+            dialect, told = read_dialect(path)
+            faults += told
+            if dialect:
+                found[dialect.name] = dialect
+    if faults:
+        count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
+        raise ConfigError(f"the dialects have {count}\n  " + "\n  ".join(faults), "docs/dialects.md says how one is written")
+    return tuple(found.values())
+
+
+def read_dialect(path: Path) -> tuple[Dialect | None, list[str]]:
+    """The dialect of one file, or None and what is wrong with it: ``path:line:column: key path: what``."""
+    try:
+        data = path.read_bytes()
+        value = yamltext.load(data)
+    except OSError as error:
+        return None, [f"{path}: the file cannot be read: {error.strerror}"]
+    except yamltext.YamlError as error:
+        return None, [f"{path}:{error.line}:{error.column}: {error.text}"]
+    try:
+        dialect = Dialect.model_validate(value)
+    except ValidationError as error:
+        return None, _told(path, data, complaints(error, value, _KEYS))
+    wrong = [*_misnamed(dialect, path), *_bad_patterns(dialect)]
+    return (None, _told(path, data, wrong)) if wrong else (dialect, [])
+
+
+def _misnamed(dialect: Dialect, path: Path) -> Iterator[Complaint]:
+    """A dialect is called what its file is called: that is how people find it."""
+    if dialect.name != path.stem:
+        yield Complaint(("name",), f"the name is {dialect.name!r}, but the file is called {path.stem!r}")
+
+
+def _bad_patterns(dialect: Dialect) -> Iterator[Complaint]:
+    """Patterns that are not RE2: PromQL could not repeat them, and they might take for ever on a hostile label."""
+    patterns: list[tuple[tuple[str | int, ...], str]] = [(("jobs",), dialect.jobs)]
+    for index, entry in enumerate(dialect.metrics):
+        patterns += [(("metrics", index, "where", label), text.removeprefix("!")) for label, text in entry.where.items()]
+    for place, pattern in patterns:
+        try:
+            re2.compile(pattern, _QUIETLY)
+        except re2.error as error:
+            reason = error.args[0].decode() if isinstance(error.args[0], bytes) else error.args[0]
+            yield Complaint(place, f"{pattern!r} is not a regular expression that RE2 takes: {reason}")
+
+
+def _told(path: Path, data: bytes, wrong: Iterable[Complaint]) -> list[str]:
+    """Complaints as lines for people, in the order of their places in the file."""
+    marked = yamltext.Marked(data.decode())
+    lines = []
+    for one in wrong:
+        place = marked.place(one.path, key=one.on_key)
+        where = ".".join(str(step) for step in one.path)
+        hint = _hint(one)
+        lines.append(
+            (place, f"{path}:{place[0]}:{place[1]}: {where + ': ' if where else ''}{one.text}{f' ({hint})' if hint else ''}")
+        )
+    return [line for _, line in sorted(lines)]
+
+
+def _hint(complaint: Complaint) -> str:
+    """What to write instead: the nearest signal for an unknown one."""
+    _, _, unknown = complaint.text.partition(_UNKNOWN_SIGNAL)
+    return did_you_mean(unknown, catalogue()) if unknown else complaint.hint
