@@ -13,7 +13,7 @@ class Entry(BaseModel):
     """How one metric of the source becomes one signal, or how the labels of an info metric become facts.
 
     :param names: the source's names of the quantity, newest first; the first that a subject has is taken.
-        Written as in the exposition, without ``_bucket``, ``_sum`` and ``_count``. A counter is found with and without ``_total``.
+        Written as in the exposition, without ``_bucket``, ``_sum`` and ``_count``. A counter is found with or without ``_total``.
     :param type: how to read it. ``counter`` becomes a rate; ``histogram`` takes summaries, too (sum and count);
         ``info`` gives facts.
     :param signal: the signal that it becomes; empty for ``info``

@@ -90,7 +90,9 @@ class Measure(BaseModel):
         if len(bounds) != 1:
             raise ValueError(f"{self.signal}: give exactly one of above, at_least, below, at_most")
         if self.lasting is not None and catalogue()[self.signal].kind is Kind.DISTRIBUTION:
-            raise ValueError(f"{self.signal}: lasting needs a value at each moment; a distribution has a quantile per window only")
+            raise ValueError(
+                f"{self.signal}: lasting needs a value at each moment; a distribution has a quantile per window only"
+            )
         return self
 
 
@@ -166,7 +168,16 @@ class Not(BaseModel):
     not_: "Condition" = Field(alias="not")
 
 
-_TAGS = {"all": "all", "any": "any", "not": "not", "not_": "not", "signal": "signal", "event": "event", "fact": "fact", "gone": "gone"}
+_TAGS = {
+    "all": "all",
+    "any": "any",
+    "not": "not",
+    "not_": "not",
+    "signal": "signal",
+    "event": "event",
+    "fact": "fact",
+    "gone": "gone",
+}
 
 
 def _shape(value: object) -> str | None:

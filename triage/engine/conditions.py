@@ -1,0 +1,481 @@
+"""Conditions over a recording, in three-valued logic: what is missing makes a condition unknown, never false."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from triage.engine.frame import Frame
+from triage.engine.onset import longest_run, onset_index
+from triage.engine.quantiles import Interval
+from triage.engine.queries import query_of
+from triage.engine.sparks import spark_of
+from triage.engine.statistics import cells_of, exact, statistic
+from triage.model.diagnosis import Evidence, Verdict
+from triage.model.recording import Event, Floats, SourceState, Subject
+from triage.model.rule import All, Any, Bound, Condition, Gone, Known, Measure, Not, Occurrence, Operand
+from triage.model.vocabulary import Combine, Kind, Scope, catalogue
+
+PRESENT, ABSENT, UNKNOWN = Verdict.PRESENT, Verdict.ABSENT, Verdict.UNKNOWN
+
+CHANGE_KINDS = frozenset(
+    {"deploy", "config", "scale", "rollback", "restart", "drain", "change", "rollout", "upgrade", "failover"}
+)
+"""Kinds of events that somebody or something caused on purpose."""
+
+_EARLIER = 600.0
+"""An event without ``within`` counts from ten minutes before the window: a cause often comes a little before what it causes."""
+
+_GRACE = 60.0
+"""Clocks of event sources and metrics differ, and a scrape is late: an event may be stamped this much after the onset."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """Where a condition is asked.
+
+    :param frame: the signals
+    :param subject: whom the rule is asked about
+    :param onset: when the symptom began, Unix seconds; the window's start if there is none
+    """
+
+    frame: Frame
+    subject: Subject
+    onset: float
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a condition.
+
+    :param evidence: what was looked at, in the order of the rule
+    :param named: values that the finding's sentence can speak of
+    """
+
+    verdict: Verdict
+    evidence: tuple[Evidence, ...]
+    named: tuple[tuple[str, Evidence], ...] = ()
+
+
+def judge(condition: Condition, context: Context) -> Outcome:
+    """The verdict of a condition with its evidence."""
+    match condition:
+        case All():
+            return _joined([judge(part, context) for part in condition.all], every=True)
+        case Any():
+            return _joined([judge(part, context) for part in condition.any], every=False)
+        case Not():
+            inner = judge(condition.not_, context)
+            return replace(inner, verdict=_turned(inner.verdict))
+        case Measure():
+            return _measured(condition, context)
+        case Occurrence():
+            return _named(condition.as_name, _occurred(condition, context))
+        case Known():
+            return _single(_known(condition, context))
+        case Gone():
+            return _single(_gone(condition, context))
+
+
+def _single(evidence: Evidence) -> Outcome:
+    return Outcome(evidence.verdict, (evidence,))
+
+
+def _named(name: str, evidence: Evidence) -> Outcome:
+    return Outcome(evidence.verdict, (evidence,), ((name, evidence),) if name else ())
+
+
+def _turned(verdict: Verdict) -> Verdict:
+    """Kleene's not."""
+    return {PRESENT: ABSENT, ABSENT: PRESENT, UNKNOWN: UNKNOWN}[verdict]
+
+
+def both(verdicts: Sequence[Verdict]) -> Verdict:
+    """Kleene's and: false if any is false, unknown if none is false but some unknown."""
+    if ABSENT in verdicts:
+        return ABSENT
+    return UNKNOWN if UNKNOWN in verdicts else PRESENT
+
+
+def either(verdicts: Sequence[Verdict]) -> Verdict:
+    """Kleene's or."""
+    return _turned(both([_turned(verdict) for verdict in verdicts]))
+
+
+def _joined(parts: Sequence[Outcome], *, every: bool) -> Outcome:
+    """Several conditions as one. Of alternatives only those that decide are evidence: the ones that hold, if any does."""
+    verdict = (both if every else either)([part.verdict for part in parts])
+    telling = parts
+    if (not every and verdict is PRESENT) or (every and verdict is ABSENT):
+        telling = [part for part in parts if part.verdict is verdict]
+    evidence = tuple(e for part in telling for e in part.evidence)
+    return Outcome(verdict, evidence, tuple(pair for part in parts for pair in part.named))
+
+
+# Measures
+
+
+def _measured(measure: Measure, context: Context) -> Outcome:
+    """A signal against its bound, for each subject or for all of them as one."""
+    subjects = subjects_for(context.frame, measure.signal, context.subject)
+    if measure.across in ("any", "all") and len(subjects) > 1:
+        single = [_measure_one(measure, context, [subject]) for subject in subjects]
+        join = either if measure.across == "any" else both
+        verdict = join([e.verdict for e in single])
+        worst = next((e for e in single if e.verdict is verdict), single[0])
+        return _named(measure.as_name, worst)
+    return _named(measure.as_name, _measure_one(measure, context, subjects))
+
+
+def subjects_for(frame: Frame, signal: str, subject: Subject) -> list[Subject]:
+    """Whose series of a signal speak for a subject: its own, or those of the subjects that it is linked to."""
+    having = frame.subjects_of(signal)
+    if subject in having:
+        return [subject]
+    scope = catalogue()[signal].scope
+    if scope is Scope.TARGET:
+        return having if subject.scope is Scope.SERVICE else []
+    related = set(frame.related(subject, scope))
+    return [one for one in having if one in related or (subject.scope is Scope.SERVICE and one.scope is not Scope.TARGET)]
+
+
+def _measure_one(measure: Measure, context: Context, subjects: Sequence[Subject]) -> Evidence:
+    """A signal of some subjects, taken as one, against its bound."""
+    frame = context.frame
+    across = _across(measure)
+    op, bound = _bound_of(measure)
+    value = statistic(frame, measure.signal, subjects, measure.stat, _span(measure, frame), across) if subjects else None
+    base = (
+        statistic(frame, measure.signal, subjects, measure.stat, frame.grid.baseline, across)
+        if subjects and frame.grid.first
+        else None
+    )
+    blank = Evidence(
+        signal=measure.signal,
+        subject=str(subjects[0] if len(subjects) == 1 else context.subject),
+        stat=measure.stat if measure.lasting is None else f"for {measure.lasting:g} s",
+        unit=_unit(measure),
+        op=op,
+        baseline=base.estimate if base and np.isfinite(base.estimate) else None,
+        verdict=UNKNOWN,
+        query=query_of(frame, measure.signal, subjects, measure.stat),
+    )
+    if value is None:
+        return blank.model_copy(update={"text": _why_missing(frame, measure.signal)})
+    threshold, words = _threshold(bound, measure, context, subjects)
+    shown = {"value": value.estimate, "low": value.low if value.low != value.high else None, "threshold_of": words}
+    if value.low != value.high and np.isfinite(value.high):
+        shown["high"] = value.high
+    if threshold is None:
+        return blank.model_copy(update={**shown, "text": f"nothing to compare with: {words}"})
+    cells = cells_of(frame, measure.signal, subjects, across)
+    verdict = _compared(value, op, threshold) if measure.lasting is None else _lasts(cells, op, threshold, measure, frame)
+    since = _since(cells, op, threshold.estimate, frame) if cells is not None and verdict is PRESENT else None
+    return blank.model_copy(
+        update={
+            **shown,
+            "threshold": threshold.estimate,
+            "verdict": verdict,
+            "since": since,
+            "spark": spark_of(cells, frame.grid, since),
+        }
+    )
+
+
+def _across(measure: Measure) -> Combine:
+    """How several subjects make one value."""
+    if isinstance(measure.across, Combine):
+        return measure.across
+    return catalogue()[measure.signal].combine
+
+
+def _unit(measure: Measure) -> str:
+    """Unit of the statistic."""
+    signal = catalogue()[measure.signal]
+    if signal.kind is Kind.RATE and measure.stat != "sum":
+        return "ratio" if signal.unit == "ratio" else f"{signal.unit}/s"
+    return signal.unit
+
+
+_BOUNDS = (("above", ">"), ("at_least", ">="), ("below", "<"), ("at_most", "<="))
+
+
+def _bound_of(measure: Measure) -> tuple[str, Bound]:
+    """The comparison of a measure: sign and bound."""
+    return next((sign, bound) for name, sign in _BOUNDS if (bound := getattr(measure, name)) is not None)
+
+
+def _span(measure: Measure, frame: Frame) -> slice:
+    """The cells that a measure looks at."""
+    grid = frame.grid
+    if measure.period == "baseline":
+        return grid.baseline
+    if measure.over is None:
+        return grid.window
+    cells = max(1, round(measure.over / grid.step))
+    return slice(max(grid.first, len(grid.times) - cells), len(grid.times))
+
+
+def _threshold(bound: Bound, measure: Measure, context: Context, subjects: Sequence[Subject]) -> tuple[Interval | None, str]:
+    """The number that a value is held against, and in words what it is; None if it is unknown."""
+    if not isinstance(bound, Operand):
+        return exact(bound), ""
+    base, words = _base(bound, measure, context, subjects)
+    if base is None:
+        return None, words
+    low, middle, high = (value * _factor(bound) + bound.plus for value in (base.low, base.estimate, base.high))
+    if bound.at_least is not None and middle < bound.at_least:
+        return exact(bound.at_least), f"at least {bound.at_least:g}"
+    return Interval(middle, min(low, high), max(low, high)), words
+
+
+def _factor(bound: Operand) -> float:
+    """What the base of a bound is multiplied with."""
+    if bound.baseline is not None:
+        return bound.baseline
+    return bound.peers if bound.peers is not None else bound.times
+
+
+def _base(bound: Operand, measure: Measure, context: Context, subjects: Sequence[Subject]) -> tuple[Interval | None, str]:
+    """The value that a bound is relative to, before any factor, and in words what the threshold is."""
+    frame, across = context.frame, _across(measure)
+    times = "" if _factor(bound) == 1.0 else f"{_factor(bound):g} × "
+    if bound.baseline is not None:
+        base = statistic(frame, measure.signal, subjects, measure.stat, frame.grid.baseline, across) if frame.grid.first else None
+        return base, f"{times}baseline"
+    if bound.peers is not None:
+        return _peers(measure, context, subjects), f"{times}median of its peers"
+    if bound.objective is not None:
+        wanted = frame.recording.objectives.get(bound.objective)
+        return (None if wanted is None else exact(wanted)), f"{times}objective {bound.objective}"
+    if bound.fact is not None:
+        fact = frame.recording.fact(bound.fact, subjects[0] if len(subjects) == 1 else context.subject)
+        return (exact(fact) if isinstance(fact, float | int) else None), f"{times}{bound.fact}"
+    signal = bound.signal or ""
+    others = subjects_for(frame, signal, context.subject)
+    combine = catalogue()[signal].combine
+    value = statistic(frame, signal, others, measure.stat, _span(measure, frame), combine) if others else None
+    return value, f"{times}{signal}"
+
+
+def _peers(measure: Measure, context: Context, subjects: Sequence[Subject]) -> Interval | None:
+    """Median over the other subjects of the scope; None if there are none."""
+    frame = context.frame
+    span = _span(measure, frame)
+    others = [
+        one
+        for one in frame.subjects_of(measure.signal)
+        if one not in subjects and one.scope is (subjects[0].scope if subjects else one.scope)
+    ]
+    values = [statistic(frame, measure.signal, [one], measure.stat, span, _across(measure)) for one in others]
+    numbers = [value.estimate for value in values if value is not None and np.isfinite(value.estimate)]
+    return exact(float(np.median(numbers))) if numbers else None
+
+
+_SIGNS: dict[str, Callable[[float, float], bool]] = {
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+}
+
+
+def _compared(value: Interval, op: str, threshold: Interval) -> Verdict:
+    """Whether a value satisfies a bound; unknown if the intervals overlap so that it may or may not."""
+    sign = _SIGNS[op]
+    upward = op[0] == ">"
+    surely = sign(value.low, threshold.high) if upward else sign(value.high, threshold.low)
+    possibly = sign(value.high, threshold.low) if upward else sign(value.low, threshold.high)
+    if surely:
+        return PRESENT
+    return UNKNOWN if possibly else ABSENT
+
+
+def _lasts(cells: Floats | None, op: str, threshold: Interval, measure: Measure, frame: Frame) -> Verdict:
+    """Whether every value in a row satisfies the bound for long enough."""
+    if cells is None:
+        return UNKNOWN
+    span = cells[_span(measure, frame)]
+    is_known = ~np.isnan(span)
+    holds = _holds(span, op, threshold.estimate)
+    need = max(1, round((measure.lasting or 0.0) / frame.grid.step))
+    if longest_run(holds, is_known)[1] >= need:
+        return PRESENT
+    return ABSENT if longest_run(holds | ~is_known, np.ones(len(span), dtype=bool))[1] < need else UNKNOWN
+
+
+def _holds(cells: Floats, op: str, threshold: float) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+    """In which cells a bound is satisfied; unknown ones do not satisfy it."""
+    compare = {">": np.greater, ">=": np.greater_equal, "<": np.less, "<=": np.less_equal}[op]
+    with np.errstate(invalid="ignore"):
+        return np.asarray(compare(cells, threshold))
+
+
+def _since(cells: Floats, op: str, threshold: float, frame: Frame) -> float | None:
+    """When the bound began to be satisfied; None if that was before all data."""
+    index = onset_index(_holds(cells, op, threshold), ~np.isnan(cells), frame.grid.first)
+    if index is None or index == 0 or not (~np.isnan(cells[:index])).any():
+        return None
+    return float(frame.grid.times[index])
+
+
+def _why_missing(frame: Frame, signal: str) -> str:
+    """Why a signal has no value."""
+    if signal in frame.recording.rejected:
+        return frame.recording.rejected[signal]
+    return "no samples in the window" if frame.has(signal) else "not measured"
+
+
+# Events, facts, and series that end
+
+
+def _occurred(occurrence: Occurrence, context: Context) -> Evidence:
+    """Events of a kind, counted."""
+    found = [event for event in context.frame.recording.events if _counts(event, occurrence, context)]
+    number = sum(int(event.attrs.get("count", "1")) if event.attrs.get("count", "1").isdigit() else 1 for event in found)
+    if occurrence.at_least is not None:
+        verdict = PRESENT if number >= occurrence.at_least else ABSENT
+    else:
+        verdict = PRESENT if number <= (occurrence.at_most or 0) else ABSENT
+    unseen = not _emitter_seen(occurrence, context)
+    proven = verdict is PRESENT if occurrence.at_least is not None else verdict is ABSENT
+    if unseen and not proven:
+        verdict = UNKNOWN
+    first = min(found, key=lambda event: event.time) if found else None
+    return Evidence(
+        signal=f"event:{occurrence.event}",
+        subject=str(first.subject if first and first.subject else context.subject),
+        stat=", ".join(occurrence.name),
+        value=float(number),
+        op=">=" if occurrence.at_least is not None else "<=",
+        threshold=float(occurrence.at_least if occurrence.at_least is not None else occurrence.at_most or 0),
+        verdict=verdict,
+        since=first.time if first else None,
+        text=_event_text(first)
+        if first
+        else f"no {occurrence.emitter or occurrence.event} source to look at"
+        if unseen
+        else "none seen",
+    )
+
+
+def _event_text(event: Event) -> str:
+    """An event in words: its line or note, with the change it stands for."""
+    parts = [event.name, event.text] if event.kind in CHANGE_KINDS | {"xid"} else [event.text or event.name]
+    words = " ".join(part for part in dict.fromkeys(parts) if part)
+    return f"{event.kind} {words}" if event.kind in CHANGE_KINDS | {"xid"} else words
+
+
+def _counts(event: Event, occurrence: Occurrence, context: Context) -> bool:
+    """Whether an event is one that is asked for."""
+    if event.kind != occurrence.event and not (occurrence.event == "change" and event.kind in CHANGE_KINDS):
+        return False
+    if occurrence.name and event.name not in occurrence.name:
+        return False
+    if occurrence.own is not None and _is_own(event, context.frame.recording.service) != occurrence.own:
+        return False
+    if any(not _pattern(wanted).fullmatch(event.attrs.get(key, "")) for key, wanted in occurrence.where.items()):
+        return False
+    return _in_time(event, occurrence, context) and _concerns(event, context)
+
+
+@cache
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text)
+
+
+def _is_own(event: Event, service: str) -> bool:
+    """Whether an event happened to the service itself."""
+    told = event.attrs.get("service")
+    return (
+        told == service
+        if told
+        else event.subject is None or event.subject.scope is not Scope.SERVICE or event.subject.id == service
+    )
+
+
+def _in_time(event: Event, occurrence: Occurrence, context: Context) -> bool:
+    """Whether an event lies in the span that is asked for."""
+    window = context.frame.recording.window
+    if occurrence.within is None:
+        return window.start - _EARLIER <= event.time <= window.end
+    grace = max(_GRACE, 2 * context.frame.grid.step)
+    return context.onset - occurrence.within <= event.time <= context.onset + grace
+
+
+def _concerns(event: Event, context: Context) -> bool:
+    """Whether an event is about the subject: itself, a part of it, what it is part of, or nobody in particular."""
+    subject = context.subject
+    if event.subject is None or event.subject == subject or Scope.SERVICE in (event.subject.scope, subject.scope):
+        return True
+    if Scope.GATEWAY in (event.subject.scope, subject.scope) or Scope.CLIENT in (event.subject.scope, subject.scope):
+        return False
+    return event.subject in context.frame.related(subject, event.subject.scope) or subject in context.frame.related(
+        event.subject, subject.scope
+    )
+
+
+def _emitter_seen(occurrence: Occurrence, context: Context) -> bool:
+    """Whether a source was there that would have shown the event."""
+    seen = {source.name for source in context.frame.recording.sources if source.state in (SourceState.OK, SourceState.PARTIAL)}
+    if occurrence.event in CHANGE_KINDS:
+        return "changes" in seen
+    if occurrence.event == "xid":
+        return "log:kernel" in seen
+    if occurrence.emitter:
+        return f"log:{occurrence.emitter}" in seen
+    if occurrence.event == "metric":
+        return bool(context.frame.recording.series)
+    return any(name.startswith("log:") for name in seen)
+
+
+def _known(condition: Known, context: Context) -> Evidence:
+    """A fact against the values that are asked for."""
+    fact = context.frame.recording.fact(condition.fact, context.subject)
+    verdict = UNKNOWN if fact is None else PRESENT if _pattern(condition.matches).fullmatch(_as_text(fact)) else ABSENT
+    return Evidence(
+        signal=f"fact:{condition.fact}",
+        subject=str(context.subject),
+        op="=~",
+        verdict=verdict,
+        text="unknown" if fact is None else f"{_as_text(fact)} (asked for {condition.matches})",
+    )
+
+
+def _as_text(fact: str | float) -> str:
+    """A fact as text; a whole number without its point."""
+    return f"{fact:g}" if isinstance(fact, float) else str(fact)
+
+
+def _gone(condition: Gone, context: Context) -> Evidence:
+    """Whether a signal that was measured before has ended while its subject goes on."""
+    frame = context.frame
+    subjects = subjects_for(frame, condition.gone, context.subject)
+    verdicts = [_ended(frame, condition.gone, subject) for subject in subjects]
+    verdict = either(verdicts) if verdicts else UNKNOWN
+    return Evidence(
+        signal=condition.gone,
+        subject=str(next((s for s, v in zip(subjects, verdicts, strict=True) if v is verdict), context.subject)),
+        op="gone",
+        verdict=verdict,
+        text="measured before, not any more, while its target goes on"
+        if verdict is PRESENT
+        else ""
+        if verdicts
+        else "never measured",
+    )
+
+
+def _ended(frame: Frame, signal: str, subject: Subject) -> Verdict:
+    """Whether one subject's signal has ended while others of its signals go on."""
+    late = slice(max(frame.grid.first, len(frame.grid.times) * 3 // 4), len(frame.grid.times))
+    cells = cells_of(frame, signal, [subject], Combine.SUM)
+    if cells is None or np.isnan(cells[: late.start]).all():
+        return UNKNOWN
+    if not np.isnan(cells[late]).all():
+        return ABSENT
+    others = (name for name in catalogue() if name != signal and not catalogue()[name].derived)
+    alive = any((row := frame.cells(name, subject)) is not None and not np.isnan(row[late]).all() for name in others)
+    return PRESENT if alive else UNKNOWN

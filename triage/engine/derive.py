@@ -1,0 +1,415 @@
+"""Derived signals: what follows from measured ones by arithmetic. A derived signal is unknown where an input is.
+
+Each is a function of a frame and a subject that returns the cells, shape (N,), or None if an input was never measured.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from triage.engine.accelerators import accelerator
+from triage.engine.frame import Frame
+from triage.engine.statistics import together
+from triage.model.recording import Floats, Origin, Subject
+from triage.model.vocabulary import Combine, Scope, catalogue
+
+Derivation = Callable[[Frame, Subject], Floats | None]
+
+_SMOOTHING = 60.0
+"""Ratios of two rates are taken over at least this many seconds: in one scrape interval there may be few events or none."""
+
+_LEAST_EVENTS = 1e-9
+
+
+def derive(frame: Frame) -> None:
+    """Adds all derived signals to a frame, in the order of their table (later ones may use earlier ones)."""
+    for signal, derivation in DERIVATIONS.items():
+        scope = catalogue()[signal].scope
+        for subject in _subjects(frame, scope):
+            cells = derivation(frame, subject)
+            if cells is not None:
+                frame.put(signal, subject, cells, _origin(frame, signal, subject))
+
+
+def _subjects(frame: Frame, scope: Scope) -> Sequence[Subject]:
+    """Whom signals of a scope are derived for."""
+    if scope is Scope.SERVICE:
+        return [Subject(Scope.SERVICE, frame.recording.service)]
+    return frame.recording.subjects[scope]
+
+
+def _origin(frame: Frame, signal: str, subject: Subject) -> Origin | None:
+    """Where to look at a derived signal by hand: at its first input."""
+    source = _LOOK_AT.get(signal)
+    return frame.origins.get((source, subject)) if source else None
+
+
+_LOOK_AT = {
+    "prefix.hit_ratio": "prefix.hits",
+    "container.cpu_throttled": "container.cpu_throttled_periods",
+    "engine.stalled": "batch.running",
+}
+
+
+def rolled(cells: Floats, width: int) -> Floats:
+    """Sum of the known cells among the last ``width`` ones; NaN where none of them is known.
+
+    :param cells: shape (N,)
+    """
+    is_known = ~np.isnan(cells)
+    total = np.concatenate((np.zeros(1), np.cumsum(np.where(is_known, cells, 0.0))))
+    count = np.concatenate((np.zeros(1), np.cumsum(is_known)))
+    end = np.arange(1, len(cells) + 1)
+    start = np.maximum(end - width, 0)
+    return np.where(count[end] > count[start], total[end] - total[start], np.nan)
+
+
+def ratio(part: Floats | None, whole: Floats | None, frame: Frame) -> Floats | None:
+    """A part of a whole, both rates, over the last minute or more; NaN where the whole is nothing."""
+    if part is None or whole is None:
+        return None
+    width = max(1, round(_SMOOTHING / frame.grid.step))
+    known = ~np.isnan(part) & ~np.isnan(whole)
+    above, below = rolled(np.where(known, part, np.nan), width), rolled(np.where(known, whole, np.nan), width)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(below > _LEAST_EVENTS, above / below, np.nan)
+
+
+def share(part: Floats | None, whole: Floats | None, frame: Frame) -> Floats | None:
+    """A ratio that cannot exceed 1; counters that are read one after the other can make it a little greater."""
+    value = ratio(part, whole, frame)
+    return None if value is None else np.clip(value, 0.0, 1.0)
+
+
+def quotient(above: Floats | None, below: Floats | None) -> Floats | None:
+    """One gauge divided by another; NaN where the divisor is 0."""
+    if above is None or below is None:
+        return None
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(below > 0, above / below, np.nan)
+
+
+def total(frame: Frame, *signals: str) -> Floats | None:
+    """Sum of signals over all their subjects, counting what is known; None if none was measured."""
+    rows = [cells for signal in signals for cells in frame.of(signal).values()]
+    return together(rows, Combine.SUM) if rows else None
+
+
+def _own_total(frame: Frame, subject: Subject, *signals: str) -> Floats | None:
+    """Sum of signals of one subject, counting what is known; None if none was measured."""
+    rows = [cells for signal in signals if (cells := frame.cells(signal, subject)) is not None]
+    return together(rows, Combine.SUM) if rows else None
+
+
+def first_measured(*candidates: Floats | None) -> Floats | None:
+    """The first of several ways to the same value that was measured at all."""
+    return next((cells for cells in candidates if cells is not None), None)
+
+
+# Replicas
+
+
+def _prefix_hit_ratio(frame: Frame, replica: Subject) -> Floats | None:
+    get = frame.cells
+    return first_measured(
+        share(get("prefix.hits", replica), get("prefix.queries", replica), frame),
+        share(get("tokens.prompt_cached", replica), get("tokens.prompt", replica), frame),
+        get("prefix.hit_ratio_reported", replica),
+    )
+
+
+def _finished(frame: Frame, replica: Subject) -> Floats | None:
+    """Requests that ended, from the total or from its reasons."""
+    whole = frame.cells("finished", replica)
+    if whole is not None:
+        return whole
+    return _own_total(frame, replica, "finished.stop", "finished.length", "finished.abort", "finished.error")
+
+
+def _share_of_finished(signal: str) -> Derivation:
+    return lambda frame, replica: share(frame.cells(signal, replica), _finished(frame, replica), frame)
+
+
+def _share_of(part: str, whole: str) -> Derivation:
+    return lambda frame, subject: share(frame.cells(part, subject), frame.cells(whole, subject), frame)
+
+
+def _ratio_of(part: str, whole: str) -> Derivation:
+    return lambda frame, subject: ratio(frame.cells(part, subject), frame.cells(whole, subject), frame)
+
+
+def _quotient_of(above: str, below: str) -> Derivation:
+    return lambda frame, subject: quotient(frame.cells(above, subject), frame.cells(below, subject))
+
+
+def _batch_fill(frame: Frame, replica: Subject) -> Floats | None:
+    running, limit = frame.cells("batch.running", replica), frame.cells("batch.limit", replica)
+    if limit is None:
+        fact = frame.recording.fact("max_num_seqs", replica)
+        limit = np.full(len(frame.grid.times), float(fact)) if isinstance(fact, int | float) and fact > 0 else None
+    return quotient(running, limit)
+
+
+def _mean_latency(frame: Frame, signal: str, subject: Subject) -> Floats | None:
+    """Mean of a distribution over the last minute or more."""
+    pair = frame.sum_and_count(signal, subject)
+    return None if pair is None else ratio(pair[0], pair[1], frame)
+
+
+def _queue_share(frame: Frame, replica: Subject) -> Floats | None:
+    value = quotient(_mean_latency(frame, "latency.queue", replica), _mean_latency(frame, "latency.ttft", replica))
+    return None if value is None else np.clip(value, 0.0, 1.0)
+
+
+def _unaccounted(frame: Frame, replica: Subject) -> Floats | None:
+    ttft, queue, prefill = (_mean_latency(frame, f"latency.{name}", replica) for name in ("ttft", "queue", "prefill"))
+    return None if ttft is None or queue is None or prefill is None else np.clip(ttft - queue - prefill, 0.0, None)
+
+
+def _time_per_step(frame: Frame, replica: Subject) -> Floats | None:
+    steps, running = frame.cells("engine.steps", replica), frame.cells("batch.running", replica)
+    if steps is None:
+        return frame.cells("engine.step_time", replica)
+    busy = steps > 0 if running is None else (steps > 0) & (running >= 1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(busy, 1.0 / steps, np.nan)
+
+
+def _stalled(frame: Frame, replica: Subject) -> Floats | None:
+    """1 where requests are held while every heartbeat that is known stands still."""
+    held = _own_total(frame, replica, "batch.running", "queue.waiting")
+    beats = [
+        cells
+        for name in ("engine.steps", "tokens.generation", "tokens.prompt", "tokens.prompt_computed")
+        if (cells := frame.cells(name, replica)) is not None
+    ]
+    if held is None or not beats:
+        return None
+    beat = together(beats, Combine.MAX)
+    unknown = np.isnan(held) | np.isnan(beat)
+    return np.where(unknown, np.nan, ((held >= 1) & (beat <= 0)).astype(float))
+
+
+_SIGNS_OF_LIFE = (
+    "batch.running",
+    "queue.waiting",
+    "tokens.generation",
+    "engine.steps",
+    "finished",
+    "kv.usage",
+    "process.start_time",
+)
+
+
+def alive(frame: Frame, replica: Subject) -> Floats | None:
+    """1 where the engine gives signs of life, 0 where it gave some before and its neighbours go on, NaN before its first.
+
+    Where nobody has values any more, the silence says nothing of the engine: NaN.
+    """
+    rows = [cells for name in _SIGNS_OF_LIFE if (cells := frame.cells(name, replica)) is not None]
+    if not rows:
+        return None
+    here = ~np.isnan(np.stack(rows)).all(axis=0)
+    up = frame.cells("target.up", replica)
+    if up is not None:
+        here &= ~(up == 0)
+    begun = np.maximum.accumulate(here)
+    return np.where(begun & _somebody_measured(frame), here.astype(float), np.nan)
+
+
+def _somebody_measured(frame: Frame) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+    """Cells in which somebody who knows of replicas had values: engines, gateway, cluster. Hosts and cards do not know."""
+    names = ("gateway.requests", "pod.ready", *_SIGNS_OF_LIFE)
+    rows = [cells for name in names for cells in frame.of(name).values()]
+    rows += [cells for subject, cells in frame.of("target.up").items() if subject.scope is Scope.REPLICA]
+    return np.asarray(~np.isnan(np.stack(rows)).all(axis=0))
+
+
+def _lost(frame: Frame, replica: Subject) -> Floats | None:
+    """1 while a replica that was there gives no sign of life although its pod has not been taken away on purpose."""
+    state = alive(frame, replica)
+    if state is None:
+        return None
+    lost = np.where(np.isnan(state), np.nan, 1.0 - state)
+    pod = frame.cells("pod.ready", replica)
+    if pod is not None:
+        listed = ~np.isnan(pod)
+        lost = np.where((lost == 1) & ~listed & np.maximum.accumulate(listed), np.nan, lost)
+    return lost
+
+
+def _uptime(frame: Frame, replica: Subject) -> Floats | None:
+    start = frame.cells("process.start_time", replica)
+    return None if start is None else np.clip(frame.grid.times - start, 0.0, None)
+
+
+def _restarted(frame: Frame, replica: Subject) -> Floats | None:
+    start = frame.cells("process.start_time", replica)
+    if start is None:
+        return None
+    known = np.flatnonzero(~np.isnan(start))
+    out = np.where(np.isnan(start), np.nan, 0.0)
+    for before, after in pairwise(known):
+        out[after] = float(start[after] > start[before] + 1.0)
+    return out
+
+
+# Cards and hosts
+
+
+def _mem_ratio(frame: Frame, card: Subject) -> Floats | None:
+    used, free, whole = (frame.cells(f"gpu.mem_{part}", card) for part in ("used", "free", "total"))
+    if whole is None and used is not None and free is not None:
+        whole = used + free
+    return quotient(used, whole)
+
+
+def _gpu_lost(frame: Frame, card: Subject) -> Floats | None:
+    """1 while a card that was there has no values and another card of the same node has."""
+    rows = frame.of("gpu.power") or frame.of("gpu.util") or frame.of("gpu.temp")
+    own = rows.get(card)
+    node = next((target for target in frame.recording.links.get(card, ()) if target.scope is Scope.NODE), None)
+    neighbours = [cells for other, cells in rows.items() if other != card and node in frame.recording.links.get(other, ())]
+    if own is None or not neighbours or node is None:
+        return None
+    here = ~np.isnan(own)
+    seen = ~np.isnan(np.stack(neighbours)).all(axis=0)
+    return np.where(np.maximum.accumulate(here) & seen, (~here).astype(float), np.nan)
+
+
+def _bandwidth_ratio(frame: Frame, card: Subject) -> Floats | None:
+    """Bytes read and written per second by the engine's own count against the card's peak; unknown for an unknown card."""
+    replica = next((target for target in frame.recording.links.get(card, ()) if target.scope is Scope.REPLICA), None)
+    model = frame.recording.fact("gpu_model", card)
+    peak = accelerator(str(model)) if model else None
+    moved = _own_total(frame, replica, "bytes.read", "bytes.written") if replica else None
+    return None if peak is None or moved is None else moved / peak.bandwidth
+
+
+# The service
+
+
+def _arrivals(frame: Frame, _service: Subject) -> Floats | None:
+    return first_measured(
+        total(frame, "requests.attempts"),
+        total(frame, "gateway.requests"),
+        total(frame, "backend.requests"),
+        _engine_arrivals(frame),
+    )
+
+
+def _engine_arrivals(frame: Frame) -> Floats | None:
+    """Requests per second into the engines: those that ended, plus the growth of those inside."""
+    ended = [cells for replica in frame.recording.subjects[Scope.REPLICA] if (cells := _finished(frame, replica)) is not None]
+    if not ended:
+        return None
+    inside = total(frame, "batch.running", "queue.waiting")
+    growth = np.zeros(len(frame.grid.times)) if inside is None else np.diff(inside, prepend=inside[:1]) / frame.grid.step
+    return np.clip(together(ended, Combine.SUM) + np.nan_to_num(growth), 0.0, None)
+
+
+def _demand(frame: Frame, service: Subject) -> Floats | None:
+    return first_measured(total(frame, "requests.distinct"), frame.cells("service.arrivals", service))
+
+
+def _goodput(frame: Frame, _service: Subject) -> Floats | None:
+    wanted, failed = total(frame, "requests.distinct"), total(frame, "requests.failed")
+    if wanted is not None and failed is not None:
+        return np.clip(wanted - failed, 0.0, None)
+    return first_measured(total(frame, "gateway.2xx"), total(frame, "finished.stop", "finished.length"), total(frame, "http.2xx"))
+
+
+def _error_ratio(frame: Frame, _service: Subject) -> Floats | None:
+    """The worst view of it: by clients, by the gateway, or else by the engines' own front ends."""
+    views = [
+        share(total(frame, "requests.failed"), total(frame, "requests.distinct"), frame),
+        share(total(frame, "gateway.5xx"), total(frame, "gateway.requests"), frame),
+    ]
+    if all(view is None for view in views):
+        views = [
+            share(total(frame, "http.5xx"), total(frame, "http.requests"), frame),
+            share(total(frame, "finished.error"), total(frame, "finished", "finished.error"), frame),
+        ]
+    rows = [view for view in views if view is not None]
+    return together(rows, Combine.MAX) if rows else None
+
+
+def _refused_ratio(frame: Frame, _service: Subject) -> Floats | None:
+    return first_measured(
+        share(total(frame, "gateway.4xx"), total(frame, "gateway.requests"), frame),
+        share(total(frame, "http.4xx"), total(frame, "http.requests"), frame),
+    )
+
+
+def _share_of_totals(part: str, whole: str) -> Derivation:
+    return lambda frame, _service: share(total(frame, part), total(frame, whole), frame)
+
+
+def _ratio_of_totals(part: str, whole: str) -> Derivation:
+    return lambda frame, _service: ratio(total(frame, part), total(frame, whole), frame)
+
+
+def _replicas_alive(frame: Frame, _service: Subject) -> Floats | None:
+    rows = [cells for replica in frame.recording.subjects[Scope.REPLICA] if (cells := alive(frame, replica)) is not None]
+    return together(rows, Combine.SUM) if rows else None
+
+
+def _load_per_replica(frame: Frame, service: Subject) -> Floats | None:
+    return quotient(frame.cells("service.arrivals", service), frame.cells("service.replicas_alive", service))
+
+
+def _engine_gap(frame: Frame, _service: Subject) -> Floats | None:
+    """Mean latency at the gateway minus mean latency in the engine."""
+    outer = _mean_over(frame, "gateway.latency")
+    inner = _mean_over(frame, "latency.e2e")
+    return None if outer is None or inner is None else np.clip(outer - inner, 0.0, None)
+
+
+def _mean_over(frame: Frame, signal: str) -> Floats | None:
+    """Mean of a distribution over all its subjects, over the last minute or more."""
+    pairs = [pair for subject in frame.histograms(signal) if (pair := frame.sum_and_count(signal, subject)) is not None]
+    if not pairs:
+        return None
+    return ratio(together([s for s, _ in pairs], Combine.SUM), together([c for _, c in pairs], Combine.SUM), frame)
+
+
+DERIVATIONS: dict[str, Derivation] = {
+    "prefix.hit_ratio": _prefix_hit_ratio,
+    "offload.hit_ratio": _share_of("offload.hits", "offload.queries"),
+    "offload.load_speed": _ratio_of("offload.load_bytes", "offload.load_seconds"),
+    "finished.length_ratio": _share_of_finished("finished.length"),
+    "finished.abort_ratio": _share_of_finished("finished.abort"),
+    "spec.accepted_length": _ratio_of("spec.accepted_tokens", "spec.drafts"),
+    "container.cpu_throttled": _share_of("container.cpu_throttled_periods", "container.cpu_periods"),
+    "container.memory_ratio": _quotient_of("container.memory", "container.memory_limit"),
+    "process.fds_ratio": _quotient_of("process.open_fds", "process.max_fds"),
+    "batch.fill": _batch_fill,
+    "ttft.queue_share": _queue_share,
+    "ttft.unaccounted": _unaccounted,
+    "engine.time_per_step": _time_per_step,
+    "engine.stalled": _stalled,
+    "replica.lost": _lost,
+    "replica.uptime": _uptime,
+    "replica.restarted": _restarted,
+    "gpu.mem_ratio": _mem_ratio,
+    "gpu.power_ratio": _quotient_of("gpu.power", "gpu.power_limit"),
+    "gpu.lost": _gpu_lost,
+    "gpu.bandwidth_ratio": _bandwidth_ratio,
+    "node.disk_ratio": _quotient_of("node.disk_available", "node.disk_size"),
+    "node.memory_ratio": _quotient_of("node.memory_available", "node.memory_total"),
+    "requests.attempt_ratio": _ratio_of_totals("requests.attempts", "requests.distinct"),
+    "requests.failed_ratio": _share_of_totals("requests.failed", "requests.distinct"),
+    "requests.timeout_ratio": _share_of_totals("requests.timeouts", "requests.attempts"),
+    "service.arrivals": _arrivals,
+    "service.demand": _demand,
+    "service.goodput": _goodput,
+    "service.error_ratio": _error_ratio,
+    "service.refused_ratio": _refused_ratio,
+    "service.abandoned_ratio": _share_of_totals("gateway.client_left", "gateway.requests"),
+    "service.replicas_alive": _replicas_alive,
+    "service.load_per_replica": _load_per_replica,
+    "gateway.fds_ratio": lambda frame, _service: quotient(total(frame, "gateway.open_fds"), total(frame, "gateway.max_fds")),
+    "gateway.retry_ratio": _share_of_totals("gateway.retries", "gateway.requests"),
+    "gateway.engine_gap": _engine_gap,
+}

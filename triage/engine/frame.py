@@ -1,0 +1,172 @@
+"""A recording on one grid of time, so that signals of different sources can be put together."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+
+from triage.model.recording import Floats, Histogram, Origin, Recording, Series, Subject
+from triage.model.vocabulary import Kind, Scope, catalogue
+
+MOST_CELLS = 100
+"""Cells in the window: finer tells nothing more at a glance, and noise of single scrapes is smoothed away."""
+
+_PATIENCE_CELLS = 2.5
+_NICE_STEPS = (1, 2, 4, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Cells of equal length; cell i ends at ``times[i]``.
+
+    :param times: Unix seconds, shape (N,), the last one is the window's end
+    :param step: length of a cell, seconds
+    :param first: index of the window's first cell; the cells before it are the baseline
+    """
+
+    times: Floats
+    step: float
+    first: int
+
+    @property
+    def window(self) -> slice:
+        """Cells of the window."""
+        return slice(self.first, len(self.times))
+
+    @property
+    def baseline(self) -> slice:
+        """Cells before the window."""
+        return slice(0, self.first)
+
+
+def grid_of(recording: Recording) -> Grid:
+    """The grid of a recording: as fine as its samples, but no finer than :data:`MOST_CELLS` cells a window."""
+    window = recording.window
+    wanted = max(recording.step, (window.end - window.start) / MOST_CELLS)
+    step = float(next((nice for nice in _NICE_STEPS if nice >= wanted * 0.99), ceil(wanted)))
+    before = int((window.start - window.baseline_start) / step + 1e-6)
+    inside = max(1, ceil((window.end - window.start) / step - 1e-6))
+    count = before + inside
+    times = window.end - step * np.arange(count - 1, -1, -1, dtype=float)
+    return Grid(times, step, before)
+
+
+class Frame:
+    """All signals of a recording on its grid.
+
+    :param recording: what it was made of
+    :param grid: the cells
+    """
+
+    def __init__(self, recording: Recording, grid: Grid | None = None) -> None:
+        self.recording = recording
+        self.grid = grid or grid_of(recording)
+        self._patience = max(_PATIENCE_CELLS * recording.step, self.grid.step)
+        self._cells: dict[str, dict[Subject, Floats]] = {}
+        self._histograms: dict[str, dict[Subject, Histogram]] = {}
+        self._totals: dict[tuple[str, Subject], tuple[Floats, Floats]] = {}
+        self.origins: dict[tuple[str, Subject], Origin] = {}
+        for series in recording.series:
+            self._add(series)
+        for histogram in recording.histograms:
+            self._histograms.setdefault(histogram.signal, {})[histogram.subject] = histogram
+            self.origins[histogram.signal, histogram.subject] = histogram.origin
+
+    def _add(self, series: Series) -> None:
+        kind = catalogue()[series.signal].kind
+        self._cells.setdefault(series.signal, {})[series.subject] = self.on_grid(series.times, series.values, kind)
+        self.origins[series.signal, series.subject] = series.origin
+
+    def on_grid(self, times: Floats, values: Floats, kind: Kind) -> Floats:
+        """Samples as cells: a rate's time-weighted mean, a state's last value, else the mean; NaN where nothing speaks.
+
+        :param times: ascending, shape (T,)
+        :param values: shape (T,)
+        :returns: shape (N,)
+        """
+        edges = np.concatenate(([self.grid.times[0] - self.grid.step], self.grid.times))
+        held = self._held(times, values, rates=kind is Kind.RATE)
+        if kind is Kind.STATE:
+            return held
+        low = np.searchsorted(times, edges[:-1], side="right")
+        high = np.searchsorted(times, edges[1:], side="right")
+        many = high - low
+        total = np.concatenate(([0.0], np.cumsum(values)))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = (total[high] - total[low]) / many
+        return np.where(many > 0, means, held)
+
+    def _held(self, times: Floats, values: Floats, *, rates: bool) -> Floats:
+        """The value that speaks for each cell's end: of a rate the next sample, else the last one, if it is near enough."""
+        if not len(times):
+            return np.full(len(self.grid.times), np.nan)
+        ends = self.grid.times
+        index = np.searchsorted(times, ends, side="left" if rates else "right") - (0 if rates else 1)
+        inside = (index >= 0) & (index < len(times))
+        index = index.clip(0, len(times) - 1)
+        near = np.abs(ends - times[index]) <= self._patience
+        return np.where(inside & near, values[index], np.nan)
+
+    def put(self, signal: str, subject: Subject, cells: Floats, origin: Origin | None = None) -> None:
+        """Adds a derived signal, unless all of it is unknown."""
+        if not np.isnan(cells).all():
+            self._cells.setdefault(signal, {})[subject] = cells
+            if origin is not None:
+                self.origins[signal, subject] = origin
+
+    def has(self, signal: str) -> bool:
+        """Whether any subject has the signal."""
+        return signal in self._cells or signal in self._histograms
+
+    def cells(self, signal: str, subject: Subject) -> Floats | None:
+        """One signal of one subject, shape (N,), NaN where unknown; None if it was never measured."""
+        return self._cells.get(signal, {}).get(subject)
+
+    def of(self, signal: str) -> Mapping[Subject, Floats]:
+        """A signal of every subject that has it."""
+        return self._cells.get(signal, {})
+
+    def histogram(self, signal: str, subject: Subject) -> Histogram | None:
+        """A distribution of one subject; None if it was never measured."""
+        return self._histograms.get(signal, {}).get(subject)
+
+    def histograms(self, signal: str) -> Mapping[Subject, Histogram]:
+        """A distribution of every subject that has it."""
+        return self._histograms.get(signal, {})
+
+    def subjects_of(self, signal: str) -> list[Subject]:
+        """Who has the signal, sorted."""
+        return sorted({*self._cells.get(signal, {}), *self._histograms.get(signal, {})})
+
+    def sum_and_count(self, signal: str, subject: Subject) -> tuple[Floats, Floats] | None:
+        """Sum of values and number of observations per second of a distribution in each cell; None if it was never measured."""
+        histogram = self.histogram(signal, subject)
+        if histogram is None:
+            return None
+        key = (signal, subject)
+        if key not in self._totals:
+            counts = self.on_grid(histogram.times, histogram.rates.sum(axis=1), Kind.RATE)
+            self._totals[key] = self.on_grid(histogram.times, histogram.sums, Kind.RATE), counts
+        return self._totals[key]
+
+    def related(self, subject: Subject, scope: Scope) -> list[Subject]:
+        """Subjects of a scope that a subject belongs to or that belong to it; all of the scope for the service itself."""
+        if subject.scope is scope:
+            return [subject]
+        everything = self.recording.subjects[scope]
+        if (
+            Scope.SERVICE in (subject.scope, scope)
+            or Scope.CLIENT in (subject.scope, scope)
+            or Scope.GATEWAY in (subject.scope, scope)
+        ):
+            return everything
+        links = self.recording.links
+        up = [target for target in links.get(subject, ()) if target.scope is scope]
+        down = [one for one in everything if subject in links.get(one, ())]
+        return sorted({*up, *down}) or self._only(everything, subject)
+
+    def _only(self, everything: list[Subject], subject: Subject) -> list[Subject]:
+        """With no links at all, and but one subject of a scope, that one is meant (one host, one card)."""
+        linked = any(subject.scope in (one.scope, *(t.scope for t in targets)) for one, targets in self.recording.links.items())
+        return everything if len(everything) == 1 and not linked else []

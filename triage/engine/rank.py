@@ -1,0 +1,140 @@
+"""Which of the findings is the cause of which: roots, consequences, loops."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from triage.model.diagnosis import Severity
+
+SLACK = 90.0
+"""Seconds by which an effect may be seen before its cause: scrapes of different sources do not fall together."""
+
+_SEVERITY: dict[Severity, int] = {"critical": 0, "warning": 1, "info": 2}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A finding before it has its place.
+
+    :param onset: Unix seconds; None if it was there before all data or nobody can say
+    :param specificity: how much its evidence proves by itself, 3 most
+    """
+
+    rule: str
+    severity: Severity
+    specificity: int
+    onset: float | None
+    leads_to: frozenset[str]
+
+
+@dataclass
+class Place:
+    """A finding's place among the others.
+
+    :param explained_by: present kinds that explain it
+    :param explains: present kinds that it explains
+    :param loop: the other kinds of the loop that it is part of
+    :param root: it is a root, or the trigger of a loop that nothing else explains
+    """
+
+    candidate: Candidate
+    explained_by: list[str] = field(default_factory=list)
+    explains: list[str] = field(default_factory=list)
+    loop: list[str] = field(default_factory=list)
+    root: bool = False
+
+
+def rank(candidates: Sequence[Candidate], bridges: Mapping[str, frozenset[str]]) -> list[Place]:
+    """Findings in the order in which a person should read them: roots first, most telling first, then what follows from them.
+
+    :param bridges: kinds that were not judged (and so may be there) with what they lead to: a chain may pass through one of them
+    """
+    places = {candidate.rule: Place(candidate) for candidate in candidates}
+    _link(places, bridges)
+    for group in _loops(places):
+        _settle(places, group)
+    return sorted(places.values(), key=lambda place: _merit(place, places))
+
+
+def _link(places: Mapping[str, Place], bridges: Mapping[str, frozenset[str]]) -> None:
+    """Notes which finding explains which."""
+    for cause in places.values():
+        reach = _reach(cause.candidate, bridges)
+        for effect in places.values():
+            if effect is cause or effect.candidate.rule not in reach or not _in_time(cause.candidate, effect.candidate):
+                continue
+            cause.explains.append(effect.candidate.rule)
+            effect.explained_by.append(cause.candidate.rule)
+
+
+def _reach(cause: Candidate, bridges: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """Kinds that a finding can lead to, directly or over one kind that could not be judged."""
+    return cause.leads_to.union(*(bridges[kind] for kind in cause.leads_to if kind in bridges))
+
+
+def _in_time(cause: Candidate, effect: Candidate) -> bool:
+    """Whether a cause began before its effect, or so little later that clocks and scrapes explain it."""
+    return cause.onset is None or effect.onset is None or cause.onset <= effect.onset + SLACK
+
+
+def _loops(places: Mapping[str, Place]) -> list[list[str]]:
+    """Groups of findings that explain each other (strongly connected), single ones included, causes before effects (Tarjan)."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    groups: list[list[str]] = []
+
+    def visit(name: str) -> None:
+        index[name] = low[name] = len(index)
+        stack.append(name)
+        for other in sorted(places[name].explains):
+            if other not in index:
+                visit(other)
+                low[name] = min(low[name], low[other])
+            elif other in stack:
+                low[name] = min(low[name], index[other])
+        if low[name] == index[name]:
+            at = stack.index(name)
+            groups.append(sorted(stack[at:]))
+            del stack[at:]
+
+    for name in sorted(places):
+        if name not in index:
+            visit(name)
+    return groups[::-1]
+
+
+def _settle(places: Mapping[str, Place], group: Sequence[str]) -> None:
+    """Finds the root of a group that nothing outside explains: the single finding, or the trigger of the loop."""
+    inside = set(group)
+    for name in group:
+        places[name].loop = [other for other in group if other != name]
+    if any(other not in inside for name in group for other in places[name].explained_by):
+        return
+    trigger = min((places[name].candidate for name in group), key=_earliest)
+    places[trigger.rule].root = True
+
+
+def _earliest(candidate: Candidate) -> tuple[float, int, str]:
+    """Order by onset, then by how much the evidence proves. Onsets within the slack of each other count as the same."""
+    onset = 0.0 if candidate.onset is None else candidate.onset
+    return (onset // SLACK, -candidate.specificity, candidate.rule)
+
+
+def _merit(place: Place, places: Mapping[str, Place]) -> tuple[int, int, int, int, float, str]:
+    """Order among the findings."""
+    candidate = place.candidate
+    onset = 0.0 if candidate.onset is None else candidate.onset
+    explained = len(_consequences(candidate.rule, places)) if place.root else 0
+    return (0 if place.root else 1, _SEVERITY[candidate.severity], -candidate.specificity, -explained, onset, candidate.rule)
+
+
+def _consequences(rule: str, places: Mapping[str, Place]) -> set[str]:
+    """All findings that follow from one, over any number of steps."""
+    seen: set[str] = set()
+    todo: list[str] = [rule]
+    while todo:
+        for other in places[todo.pop()].explains:
+            if other not in seen and other != rule:
+                seen.add(other)
+                todo.append(other)
+    return seen

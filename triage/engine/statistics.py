@@ -1,0 +1,170 @@
+"""Statistics of a signal over a span of the grid: numbers, or intervals where only bounds are known."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from triage.engine.frame import Frame
+from triage.engine.quantiles import Interval, merged_counts, quantile
+from triage.model.recording import Floats, Subject
+from triage.model.rule import Stat
+from triage.model.vocabulary import Combine, Kind, catalogue
+
+QUANTILES: dict[str, float] = {"p50": 0.5, "median": 0.5, "p95": 0.95, "p99": 0.99}
+
+_LEAST_KNOWN = 0.1
+"""With less than this share of its cells known a span says nothing about a signal."""
+
+REDUCE: dict[Combine, Callable[[Floats], float]] = {
+    Combine.SUM: lambda values: float(np.sum(values)),
+    Combine.MEAN: lambda values: float(np.mean(values)),
+    Combine.MAX: lambda values: float(np.max(values)),
+    Combine.MIN: lambda values: float(np.min(values)),
+}
+
+
+def exact(value: float) -> Interval:
+    """A value without doubt."""
+    return Interval(value, value, value)
+
+
+def known(cells: Floats) -> Floats | None:
+    """The known values of a span; None if too few are."""
+    values = cells[~np.isnan(cells)]
+    return values if len(values) and len(values) >= _LEAST_KNOWN * len(cells) else None
+
+
+def of_cells(cells: Floats, stat: Stat, step: float) -> float | None:
+    """One statistic of cells; None if too few are known.
+
+    :param cells: base units, shape (T,), NaN where unknown
+    :param step: seconds a cell
+    """
+    values = known(cells)
+    if values is None:
+        return None
+    match stat:
+        case "mean":
+            return float(values.mean())
+        case "min":
+            return float(values.min())
+        case "max":
+            return float(values.max())
+        case "last":
+            return float(values[-1])
+        case "first":
+            return float(values[0])
+        case "sum":
+            return float(values.sum() * step)
+        case "slope":
+            return _slope(cells, step)
+        case "changes":
+            return float((np.diff(values) != 0).sum())
+        case "spread":
+            return float(values.std())
+        case _:
+            return float(np.quantile(values, QUANTILES[stat]))
+
+
+def _slope(cells: Floats, step: float) -> float | None:
+    """Change per second of the least-squares line through the known cells; None with fewer than three."""
+    index = np.flatnonzero(~np.isnan(cells))
+    if len(index) < 3:
+        return None
+    return float(np.polyfit(index * step, cells[index], 1)[0])
+
+
+def statistic(
+    frame: Frame, signal: str, subjects: Sequence[Subject], stat: Stat, span: slice, across: Combine
+) -> Interval | None:
+    """A signal's statistic over a span, of several subjects as one; None if it is unknown.
+
+    Quantiles and means of a distribution are taken over the observations of all the subjects together. Other values are first
+    put together over the subjects that are known in each cell; sums of states and gauges count only what is there.
+    """
+    if catalogue()[signal].kind is Kind.DISTRIBUTION:
+        return _of_distribution(frame, signal, subjects, stat, span)
+    rows = [cells for subject in subjects if (cells := frame.cells(signal, subject)) is not None]
+    if not rows:
+        return None
+    value = of_cells(together(rows, across)[span], stat, frame.grid.step)
+    return None if value is None else exact(value)
+
+
+def together(rows: Sequence[Floats], across: Combine) -> Floats:
+    """Several subjects' cells as one row, NaN where none is known."""
+    if len(rows) == 1:
+        return rows[0]
+    matrix = np.stack(rows)
+    unknown = np.isnan(matrix).all(axis=0)
+    filled = matrix[:, ~unknown]
+    out = np.full(matrix.shape[1], np.nan)
+    match across:
+        case Combine.SUM:
+            out[~unknown] = np.nansum(filled, axis=0)
+        case Combine.MEAN:
+            out[~unknown] = np.nanmean(filled, axis=0)
+        case Combine.MAX:
+            out[~unknown] = np.nanmax(filled, axis=0)
+        case Combine.MIN:
+            out[~unknown] = np.nanmin(filled, axis=0)
+    return out
+
+
+def _of_distribution(frame: Frame, signal: str, subjects: Sequence[Subject], stat: Stat, span: slice) -> Interval | None:
+    """Statistic of the observations that fall into a span."""
+    histograms = [h for subject in subjects if (h := frame.histogram(signal, subject)) is not None]
+    times, step = frame.grid.times[span], frame.grid.step
+    if not histograms or not len(times):
+        return None
+    start, end = float(times[0]) - step, float(times[-1])
+    merged = merged_counts(histograms, start, end)
+    if merged is None:
+        return None
+    counts, bounds = merged
+    if stat in QUANTILES:
+        return quantile(counts, bounds, QUANTILES[stat])
+    if stat == "sum":
+        return exact(float(counts.sum()))
+    if stat == "mean":
+        mean = _mean(frame, signal, subjects, span)
+        return None if mean is None else exact(mean)
+    cells = mean_cells(frame, signal, subjects)
+    value = None if cells is None else of_cells(cells[span], stat, step)
+    return None if value is None else exact(value)
+
+
+def _mean(frame: Frame, signal: str, subjects: Sequence[Subject], span: slice) -> float | None:
+    """Mean of all observations in a span; None without observations or without sums."""
+    totals = _sums_and_counts(frame, signal, subjects)
+    if totals is None:
+        return None
+    sums, counts = totals[0][span], totals[1][span]
+    both = ~np.isnan(sums) & ~np.isnan(counts)
+    count = float(counts[both].sum())
+    return float(sums[both].sum()) / count if count > 0 else None
+
+
+def mean_cells(frame: Frame, signal: str, subjects: Sequence[Subject]) -> Floats | None:
+    """Mean of a distribution in each cell over several subjects; None if nobody has it."""
+    totals = _sums_and_counts(frame, signal, subjects)
+    if totals is None:
+        return None
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(totals[1] > 0, totals[0] / totals[1], np.nan)
+
+
+def _sums_and_counts(frame: Frame, signal: str, subjects: Sequence[Subject]) -> tuple[Floats, Floats] | None:
+    """Sum and count per second of a distribution in each cell."""
+    rows = [pair for subject in subjects if (pair := frame.sum_and_count(signal, subject)) is not None]
+    if not rows:
+        return None
+    return together([s for s, _ in rows], Combine.SUM), together([c for _, c in rows], Combine.SUM)
+
+
+def cells_of(frame: Frame, signal: str, subjects: Sequence[Subject], across: Combine) -> Floats | None:
+    """A signal over time, several subjects as one (of a distribution the mean in each cell); None if nobody has it."""
+    if catalogue()[signal].kind is Kind.DISTRIBUTION:
+        return mean_cells(frame, signal, subjects)
+    rows = [cells for subject in subjects if (cells := frame.cells(signal, subject)) is not None]
+    return together(rows, across) if rows else None
