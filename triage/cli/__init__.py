@@ -1,0 +1,130 @@
+"""The command line: one module for each command.
+
+What a command needs it imports when it runs, so that help is instant.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NoReturn, Protocol, cast
+
+from triage import __version__
+from triage.errors import ExitCode, TriageError, UsageError
+
+COMMANDS = ("diagnose", "replay", "record", "coverage", "check", "rules", "playbook", "score")
+"""Modules with the shape of :class:`Command`, in the order in which help shows them."""
+
+INTERRUPTED = 130
+"""128 and SIGINT, as shells count."""
+
+BROKEN_PIPE = 141
+"""128 and SIGPIPE."""
+
+_EPILOG = """\
+exit codes of diagnose, replay and check:
+  0  healthy       1  degraded (warning)   2  incident (critical)   3  inconclusive (unknown)
+ 64  wrong usage  65  damaged data  66  missing file  69  unavailable  70  defect in triage  78  wrong settings
+"""
+
+
+class Command(Protocol):
+    """One command."""
+
+    def add(self, commands: "argparse._SubParsersAction[Parser]") -> "Parser":
+        """Add the command's name, help and flags."""
+        ...
+
+    def run(self, args: argparse.Namespace) -> ExitCode:
+        """Do it: the report to stdout, everything else to stderr.
+
+        :raises TriageError: a problem that the user can mend
+        """
+        ...
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, but a wrong flag is our usage error: its own exit code 2 would be taken for an incident."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise instead of leaving the program."""
+        raise UsageError(message, f"see {self.prog} --help")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    :param argv: words after the program's name; those of the process if not given
+    :returns: exit code
+    """
+    words = list(sys.argv[1:] if argv is None else argv)
+    debug = "--debug" in words
+    try:
+        code = int(_run(words, debug=debug))
+        sys.stdout.flush()
+    except TriageError as error:
+        if debug:
+            _traceback()
+        return _complain(error.message, error.hint, error.exit_code)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except Exception as error:  # noqa: BLE001 - the outermost border: the user gets a sentence, and the traceback on request
+        if debug:
+            _traceback()
+        return _complain(f"a defect in triage: {type(error).__name__}: {error}", "run it again with --debug", ExitCode.INTERNAL)
+    return code
+
+
+def _run(words: Sequence[str], *, debug: bool) -> ExitCode:
+    """Parse the words and run their command."""
+    if debug:
+        import logging
+
+        logging.basicConfig(level=logging.DEBUG, stream=sys.stderr, format="%(name)s: %(message)s")
+    args = parser().parse_args(words)
+    command: Command = args.command
+    return command.run(args)
+
+
+def parser() -> Parser:
+    """All commands and their flags."""
+    top = Parser(
+        prog="triage",
+        description="Finds the layer and the cause of trouble in an LLM inference service, and shows the proof.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    top.add_argument("--version", action="version", version=f"triage {__version__}")
+    top.add_argument("--debug", action="store_true", help="show tracebacks of failures")
+    commands = top.add_subparsers(metavar="COMMAND", required=True)
+    for name in COMMANDS:
+        command = cast("Command", import_module(f"{__name__}.{name}"))
+        added = command.add(commands)
+        added.allow_abbrev = False
+        added.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help="show tracebacks of failures")
+        added.set_defaults(command=command)
+    return top
+
+
+def _complain(message: str, hint: str, code: ExitCode) -> int:
+    """One sentence, and what to do about it, on stderr."""
+    lines = [f"triage: {message}", *([f"  {hint}"] if hint else [])]
+    sys.stderr.write("".join(f"{_plain(line)}\n" for text in lines for line in text.splitlines()))
+    return int(code)
+
+
+def _plain(line: str) -> str:
+    """A line that cannot move the cursor or hide: messages quote file names and answers of servers."""
+    return "".join(char if char.isprintable() else "\ufffd" for char in line)
+
+
+def _traceback() -> None:
+    """The traceback of the exception being handled, for ``--debug``."""
+    import traceback
+
+    traceback.print_exc()

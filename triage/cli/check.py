@@ -1,0 +1,33 @@
+"""``triage check``: a scheduled health check of the services in triage.toml, in the manner of Nagios."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from triage.cli.flags import add_source_flags
+from triage.errors import ExitCode
+
+if TYPE_CHECKING:
+    from triage.cli import Parser
+
+
+def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
+    """Add the command and its flags."""
+    parser = commands.add_parser(
+        "check",
+        help="scheduled health check: exit 0 ok, 1 warning, 2 critical, 3 unknown",
+        description="Diagnoses every service of triage.toml, or one, and writes a line for each. The exit code is that of "
+        "the worst: critical, then unknown, then warning, then ok. A service that cannot be asked is unknown.",
+    )
+    add_source_flags(parser)
+    parser.add_argument(
+        "--budget", metavar="SECONDS", help="longest time for everything; what is not done by then is unknown (60)"
+    )
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the answer on stdout (text)")
+    return parser
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    """Check, print, and give the worst state's exit code."""
+    from triage.cli.checking import checked
+
+    return checked(args)

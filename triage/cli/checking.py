@@ -1,0 +1,154 @@
+"""Checks services side by side within a budget of time, and sums them up."""
+
+import argparse
+import json
+import logging
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future, wait
+from dataclasses import dataclass, field, replace
+from functools import partial
+from threading import BoundedSemaphore
+
+from triage.cli.inforce import settings_of
+from triage.cli.report import EXIT_CODES, diagnosed
+from triage.cli.sources import Span, recorded, service_of, span_of
+from triage.errors import ConfigError, ExitCode, TriageError
+from triage.ingest.sampling import in_background
+from triage.model.diagnosis import Diagnosis, Status
+from triage.model.service import Service
+from triage.render import one_line
+from triage.render.safe import ascii_only, clean
+from triage.settings import Settings
+from triage.timespan import seconds
+
+_log = logging.getLogger(__name__)
+
+_BUDGET = 60.0
+_AT_ONCE = 8
+"""Services asked at the same time: enough to be quick, few enough to be no load."""
+
+_LEFT_FOR_JUDGING = 3.0
+"""Seconds of the budget that are kept for judging and printing."""
+
+_WORST_FIRST = (Status.INCIDENT, Status.INCONCLUSIVE, Status.DEGRADED, Status.HEALTHY)
+"""What is known to be broken outranks what cannot be seen; what cannot be seen outranks what is merely slow."""
+
+_WORDS = {Status.HEALTHY: "ok", Status.DEGRADED: "warning", Status.INCIDENT: "critical", Status.INCONCLUSIVE: "unknown"}
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """How one service is.
+
+    :param line: one line for people and for Nagios
+    :param headline: what is wrong, or why nobody knows
+    :param roots: ids of the root causes, first ranked first
+    """
+
+    service: str
+    status: Status
+    line: str
+    headline: str
+    roots: tuple[str, ...] = ()
+
+
+def checked(args: argparse.Namespace) -> ExitCode:
+    """Check the services that were named, print a line for each, and give the worst state's exit code."""
+    settings = settings_of(args)
+    services = _services(args, settings)
+    budget = seconds(args.budget) if args.budget else _BUDGET
+    round_ = _Round(args, settings, span_of(args, settings.defaults, time.time()), time.monotonic() + budget)
+    jobs = [in_background(partial(round_.judge, service)) for service in services]
+    wait(jobs, timeout=budget)
+    results = [_result(service, job, budget) for service, job in zip(services, jobs, strict=True)]
+    sys.stdout.write(_as_json(results) if args.format == "json" else "".join(f"{one.line}\n" for one in results))
+    return EXIT_CODES[worst([one.status for one in results])]
+
+
+@dataclass(frozen=True)
+class _Round:
+    """One round of checks.
+
+    :param deadline: when everything must be done, monotonic seconds
+    """
+
+    args: argparse.Namespace
+    settings: Settings
+    span: Span
+    deadline: float
+    gate: BoundedSemaphore = field(default_factory=partial(BoundedSemaphore, _AT_ONCE))
+
+    def judge(self, service: Service) -> Diagnosis:
+        """One service's diagnosis, within what is left of the time."""
+        with self.gate:
+            left = max(1.0, self.deadline - time.monotonic() - _LEFT_FOR_JUDGING)
+            timeout = min(self.span.timeout, left)
+            sample = max(1.0, min(self.span.sample, left - timeout))
+            recording = recorded(
+                service, replace(self.span, sample=sample, timeout=timeout), self.args.collectors, _quiet, left - sample
+            )
+            return diagnosed(recording, self.args, self.settings)
+
+
+def worst(states: Sequence[Status]) -> Status:
+    """The state that a set of services is in."""
+    return min(states, key=_WORST_FIRST.index)
+
+
+def _services(args: argparse.Namespace, settings: Settings) -> list[Service]:
+    """The service that was named, else all of the settings.
+
+    :raises ConfigError: nobody says what to check
+    """
+    if args.service or args.prometheus or args.endpoint:
+        return [service_of(args, settings)]
+    if not settings.services:
+        where = f"{settings.path} names no service" if settings.path else "there is no triage.toml"
+        raise ConfigError(
+            f"nothing to check: {where}", "write [service.NAME] tables, or name one with --service and --prometheus or --endpoint"
+        )
+    return [settings.services[name] for name in sorted(settings.services)]
+
+
+def _quiet(_source: str, _message: str, _done: float) -> None:
+    """Progress that nobody watches."""
+
+
+def _result(service: Service, job: "Future[Diagnosis]", budget: float) -> Checked:
+    """A service's state; whatever keeps it from being known makes it unknown, never well."""
+    if not job.done():
+        return _unknown(service, f"not done within the budget of {budget:g} s")
+    try:
+        diagnosis = job.result()
+    except TriageError as error:
+        return _unknown(service, error.message)
+    except Exception as error:  # noqa: BLE001 - one service's trouble must not hide the state of the others
+        _log.debug("check of %s failed", service.name, exc_info=error)
+        return _unknown(service, f"a defect in triage: {type(error).__name__}: {error}")
+    roots = tuple(finding.rule for finding in diagnosis.findings if finding.role == "root")
+    return Checked(service.name, diagnosis.status, one_line(diagnosis), clean(diagnosis.headline), roots)
+
+
+def _unknown(service: Service, reason: str) -> Checked:
+    """A service that could not be asked."""
+    reason = clean(reason)
+    line = ascii_only(f"{clean(service.name).upper()} UNKNOWN - {reason}").replace("|", "/")
+    return Checked(service.name, Status.INCONCLUSIVE, line, reason)
+
+
+def _as_json(results: Sequence[Checked]) -> str:
+    """All states as one JSON document."""
+    services = [
+        {
+            "service": one.service,
+            "state": _WORDS[one.status],
+            "status": one.status,
+            "headline": one.headline,
+            "roots": list(one.roots),
+        }
+        for one in results
+    ]
+    state = _WORDS[worst([one.status for one in results])]
+    return json.dumps({"schema": "triage.check/1", "state": state, "services": services}, indent=2) + "\n"

@@ -1,0 +1,53 @@
+"""Flags that several commands share. Nothing here is slow to import."""
+
+import argparse
+from pathlib import Path
+
+from triage.render import FORMATS
+
+
+def add_source_flags(parser: argparse.ArgumentParser) -> None:
+    """Flags that say which service, where to look, and for which time."""
+    group = parser.add_argument_group("what to look at")
+    group.add_argument("--service", metavar="NAME", help="a service of triage.toml, or the name that its series carry")
+    group.add_argument("--prometheus", metavar="URL", help="a server that speaks the Prometheus API")
+    group.add_argument("--endpoint", metavar="URL", action="append", default=[], help="an engine's /metrics (may be repeated)")
+    group.add_argument(
+        "--logs", metavar="PATH", action="append", default=[], help="log file or folder, - for stdin (may be repeated)"
+    )
+    group.add_argument("--changes", metavar="PATH", type=Path, help="deploys and other changes, one JSON object a line")
+    when = parser.add_argument_group("which time")
+    when.add_argument("--since", metavar="DURATION", help="length of the window to judge (30m)")
+    when.add_argument("--from", metavar="TIME", dest="start", help="its begin: 2026-05-01T12:00:00Z, Unix seconds, '50m ago'")
+    when.add_argument("--to", metavar="TIME", dest="end", help="its end (now)")
+    when.add_argument("--baseline", metavar="DURATION", help="length of the span before it that tells what is usual (1h)")
+    when.add_argument("--for", metavar="SECONDS", dest="sample", help="how long live sources are sampled (30)")
+    when.add_argument("--timeout", metavar="SECONDS", help="longest wait for one answer (10)")
+    add_setting_flags(parser)
+    parser.add_argument(
+        "--collectors", metavar="DIR", type=Path, action="append", default=[], help="folder of further collectors; they are code"
+    )
+
+
+def add_setting_flags(parser: argparse.ArgumentParser) -> None:
+    """Flags that say which settings and which rules count."""
+    group = parser.add_argument_group("settings")
+    group.add_argument(
+        "--config",
+        metavar="FILE",
+        type=Path,
+        help="settings instead of $TRIAGE_CONFIG, ./triage.toml, ~/.config/triage/triage.toml",
+    )
+    group.add_argument(
+        "--rules", metavar="DIR", type=Path, action="append", default=[], help="folder of further rules (may be repeated)"
+    )
+    group.add_argument("--playbooks", metavar="DIR", type=Path, action="append", default=[], help="folder of further playbooks")
+    group.add_argument("--quiet", action="store_true", help="no progress on stderr")
+
+
+def add_report_flags(parser: argparse.ArgumentParser) -> None:
+    """Flags that say how the report is written."""
+    group = parser.add_argument_group("report")
+    group.add_argument("--format", choices=FORMATS, default="text", help="form of the report on stdout (text)")
+    group.add_argument("--width", metavar="COLUMNS", type=int, help="columns of the text report (the terminal's)")
+    group.add_argument("--verbose", action="store_true", help="everything instead of the most important part of long lists")

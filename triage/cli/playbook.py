@@ -1,0 +1,41 @@
+"""``triage playbook``: what to do about one kind of failure."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from triage.cli.flags import add_setting_flags
+from triage.errors import ExitCode
+
+if TYPE_CHECKING:
+    from triage.cli import Parser
+
+
+def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
+    """Add the command and its flags."""
+    parser = commands.add_parser(
+        "playbook",
+        help="what to do about one kind of failure",
+        description="Shows a playbook: how to confirm the failure, mitigate it now, mend and prevent it. Nothing is run.",
+    )
+    parser.add_argument("id", metavar="ID", nargs="?", default="list", help="id of a finding; 'list', or nothing, lists all")
+    parser.add_argument("--service", metavar="NAME", help="a service of triage.toml, to fill in what is known of it")
+    add_setting_flags(parser)
+    return parser
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    """Show one playbook, or list all."""
+    from triage.cli.inforce import named_service, playbooks_of, settings_of
+    from triage.playbooks import list_playbooks, load_playbook, render_text
+
+    settings = settings_of(args)
+    folders = playbooks_of(args, settings)
+    if args.id == "list":
+        sys.stdout.write("".join(f"{name}\n" for name in list_playbooks(folders)))
+        return ExitCode.HEALTHY
+    service = named_service(args.service, settings)
+    facts = {**service.facts, "service": service.name} if service else {}
+    engine = facts.get("engine")
+    sys.stdout.write(render_text(load_playbook(args.id, folders), facts, engine if isinstance(engine, str) else None))
+    return ExitCode.HEALTHY

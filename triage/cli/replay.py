@@ -1,0 +1,36 @@
+"""``triage replay``: diagnose a recording at its own time."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from triage.cli.flags import add_report_flags, add_setting_flags
+from triage.errors import ExitCode
+
+if TYPE_CHECKING:
+    from triage.cli import Parser
+
+
+def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
+    """Add the command and its flags."""
+    parser = commands.add_parser(
+        "replay",
+        help="diagnose a recording or an incident folder at its own time",
+        description="Diagnoses what was recorded, at the time when it was recorded: an incident folder, a Parquet recording, "
+        "a dump of metrics with times (OpenMetrics or Prometheus text), or a saved answer of the Prometheus API.",
+    )
+    parser.add_argument("path", metavar="PATH", type=Path)
+    parser.add_argument("--service", metavar="NAME", help="a service of triage.toml, or the name that its series carry")
+    add_setting_flags(parser)
+    add_report_flags(parser)
+    return parser
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    """Read, diagnose, report."""
+    from triage.cli.inforce import named_service, settings_of
+    from triage.cli.report import report
+    from triage.ingest.incident import read_any
+
+    settings = settings_of(args)
+    return report(read_any(args.path, named_service(args.service, settings)), args, settings)

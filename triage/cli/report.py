@@ -1,0 +1,47 @@
+"""From a recording to a report on stdout and an exit code."""
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+from triage.cli.inforce import playbooks_of, rules_of
+from triage.engine.diagnose import diagnose
+from triage.errors import ExitCode, UsageError
+from triage.model.diagnosis import Diagnosis, Status
+from triage.model.recording import Recording
+from triage.playbooks import first_step
+from triage.render import render
+from triage.render.terminal import terminal
+from triage.settings import Settings
+
+EXIT_CODES: Mapping[Status, ExitCode] = {
+    Status.HEALTHY: ExitCode.HEALTHY,
+    Status.DEGRADED: ExitCode.DEGRADED,
+    Status.INCIDENT: ExitCode.INCIDENT,
+    Status.INCONCLUSIVE: ExitCode.INCONCLUSIVE,
+}
+
+
+def report(recording: Recording, args: argparse.Namespace, settings: Settings) -> ExitCode:
+    """Diagnose a recording, write the report to stdout, and give the exit code of the answer."""
+    diagnosis = diagnosed(recording, args, settings)
+    screen = terminal(sys.stdout, os.environ)
+    width = args.width or screen.width
+    sys.stdout.write(render(diagnosis, args.format, width=width, colour=screen.colour, verbose=args.verbose, utf8=screen.utf8))
+    return EXIT_CODES[diagnosis.status]
+
+
+def diagnosed(recording: Recording, args: argparse.Namespace, settings: Settings) -> Diagnosis:
+    """The diagnosis of a recording by all rules in force, with first steps from all playbooks in force."""
+    return diagnose(recording, rules_of(args, settings), partial(_first_step, playbooks_of(args, settings)))
+
+
+def _first_step(folders: tuple[Path, ...], kind: str) -> str:
+    """The first step of a kind's playbook; empty if it has none (a user's own rule)."""
+    try:
+        return first_step(kind, folders)
+    except UsageError:
+        return ""

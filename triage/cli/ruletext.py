@@ -1,0 +1,150 @@
+"""A rule in words: what it asks, what speaks for it and against it, and where it leads."""
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from triage.model.rule import All, Any, Bound, Condition, Gone, Known, Measure, Not, Occurrence, Operand, Rule
+from triage.model.vocabulary import Kind, catalogue
+from triage.render.units import duration, quantity
+
+_WIDTH = 100
+_BOUNDS = (("above", "above"), ("at_least", "at least"), ("below", "below"), ("at_most", "at most"))
+_STATS = {
+    "last": "last value",
+    "first": "first value",
+    "sum": "total",
+    "slope": "growth per second",
+    "changes": "number of changes",
+    "spread": "standard deviation",
+}
+
+
+def described(rule: Rule) -> str:
+    """The rule as text for people, ending in a line break."""
+    lines = [
+        f"{rule.id}: {rule.title}",
+        f"{rule.cause} cause in the {rule.layer} layer, {rule.scale} scale, {rule.severity}, {rule.status}",
+        "",
+        *_wrapped(f"Question, asked of each {rule.scope}: {rule.question}"),
+        "",
+        "Present if",
+        *_condition(rule.present, 1),
+    ]
+    if rule.absent is not None:
+        lines += ["", "Ruled out if", *_condition(rule.absent, 1)]
+    lines += ["", *_wrapped(f"Finding: {rule.finding}")]
+    lines += _listed("Leads to", rule.leads_to)
+    lines += _listed("Not to be taken for", [f"{look.rule}: {look.because}" for look in rule.look_alikes])
+    lines += _listed("False positives", rule.false_positives)
+    lines += _listed("Sources", rule.sources)
+    return "\n".join([*lines, "", f"What to do: triage playbook {rule.id}", ""])
+
+
+def _wrapped(text: str) -> list[str]:
+    """Text in lines of a readable width."""
+    return textwrap.wrap(" ".join(text.split()), _WIDTH)
+
+
+def _listed(title: str, items: Sequence[str]) -> list[str]:
+    """A titled list, or nothing if it is empty."""
+    return ["", title, *(line for item in items for line in _bullet(item, 1))] if items else []
+
+
+def _bullet(text: str, depth: int) -> list[str]:
+    """One item of a list."""
+    indent = "  " * depth
+    return textwrap.wrap(text, _WIDTH, initial_indent=f"{indent}- ", subsequent_indent=f"{indent}  ")
+
+
+def _condition(condition: Condition, depth: int) -> list[str]:
+    """A condition as an indented list."""
+    match condition:
+        case All(all=parts):
+            return [*_bullet("all of", depth), *_inside(parts, depth)]
+        case Any(any=parts):
+            return [*_bullet("any of", depth), *_inside(parts, depth)]
+        case Not(not_=part):
+            return [*_bullet("not", depth), *_condition(part, depth + 1)]
+        case Measure():
+            return _bullet(_measure(condition), depth)
+        case Occurrence():
+            return _bullet(_occurrence(condition), depth)
+        case Known():
+            return _bullet(f"the fact {condition.fact} matches {condition.matches}", depth)
+        case Gone():
+            return _bullet(f"{condition.gone} was measured before and is no longer, while its target answers", depth)
+
+
+def _inside(parts: Sequence[Condition], depth: int) -> Iterator[str]:
+    """The parts of a combination, one step further in."""
+    for part in parts:
+        yield from _condition(part, depth + 1)
+
+
+def _measure(measure: Measure) -> str:
+    """A measure in words."""
+    key, words = next((key, words) for key, words in _BOUNDS if getattr(measure, key) is not None)
+    what = measure.signal if measure.lasting is not None else f"{_STATS.get(measure.stat, measure.stat)} of {measure.signal}"
+    parts = [what, *_where(measure), f"is {words} {_bound(getattr(measure, key), _unit(measure))}"]
+    if measure.lasting is not None:
+        parts.append(f"for {duration(measure.lasting)} in a row")
+    return " ".join(parts)
+
+
+def _where(measure: Measure) -> Iterator[str]:
+    """Over which time and which subjects a measure is taken."""
+    if measure.across is not None:
+        yield f"({measure.across} over subjects)"
+    if measure.over is not None:
+        yield f"over the last {duration(measure.over)}"
+    if measure.period == "baseline":
+        yield "before the window"
+
+
+def _unit(measure: Measure) -> str:
+    """Unit of the value that is compared."""
+    signal = catalogue()[measure.signal]
+    if measure.stat in ("changes", "slope"):
+        return ""
+    per_second = signal.kind is Kind.RATE and measure.stat != "sum" and signal.unit != "ratio"
+    return f"{signal.unit}/s" if per_second else signal.unit
+
+
+def _bound(bound: Bound, unit: str) -> str:
+    """A bound in words."""
+    if not isinstance(bound, Operand):
+        return quantity(bound, unit)
+    times, base = _base(bound)
+    words = base if times == 1.0 else f"{times:g} times {base}"
+    if bound.plus:
+        words += f" {'plus' if bound.plus > 0 else 'minus'} {quantity(abs(bound.plus), unit)}"
+    return words if bound.at_least is None else f"{words}, but no less than {quantity(bound.at_least, unit)}"
+
+
+def _base(bound: Operand) -> tuple[float, str]:
+    """Factor and name of what a value is compared with."""
+    if bound.baseline is not None:
+        return bound.baseline, "what is usual"
+    if bound.peers is not None:
+        return bound.peers, "the median of its peers"
+    if bound.objective is not None:
+        return bound.times, f"the objective {bound.objective}"
+    if bound.fact is not None:
+        return bound.times, f"the fact {bound.fact}"
+    return bound.times, f"{bound.signal}"
+
+
+def _occurrence(occurrence: Occurrence) -> str:
+    """An occurrence in words."""
+    count = f"at least {occurrence.at_least}" if occurrence.at_least is not None else f"at most {occurrence.at_most}"
+    parts = [count, f"{occurrence.event} event{'' if occurrence.at_least == 1 else 's'}"]
+    if occurrence.name:
+        parts.append(f"named {' or '.join(occurrence.name)}")
+    if occurrence.own is not None:
+        parts.append("of the service itself" if occurrence.own else "of others")
+    parts += [f"with {key} matching {pattern}" for key, pattern in occurrence.where.items()]
+    if occurrence.emitter:
+        parts.append(f"in a log of kind {occurrence.emitter}")
+    if occurrence.within is not None:
+        parts.append(f"within {duration(occurrence.within)} before the onset")
+    return " ".join(parts)

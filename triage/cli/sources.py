@@ -1,0 +1,150 @@
+"""Where a diagnosis gets its data: what the flags and the settings say, and what happens if neither says anything."""
+
+import argparse
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from triage.cli.progress import progress
+from triage.collect import PATIENCE, Progress, collect
+from triage.errors import UsageError
+from triage.ingest.dialects import load_dialects
+from triage.ingest.incident import read_any
+from triage.model.recording import Recording, Window
+from triage.model.service import Service
+from triage.plugins import load_collectors
+from triage.sdk import Request
+from triage.settings import Defaults, Settings
+from triage.timespan import duration, moment, seconds
+
+NAMELESS = "this-machine"
+"""What a service is called that nobody named: whatever runs here."""
+
+_STEPS_IN_WINDOW = 120
+"""Samples wanted in the window: enough to place an onset, few enough to fetch a fleet."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """The time that was asked for.
+
+    :param start: begin of the window, Unix seconds; None if it is told by its length
+    :param end: end of the window, Unix seconds; None if it is now
+    :param since: length of the window, seconds
+    :param baseline: length of the span before it, seconds
+    :param sample: how long live sources are sampled, seconds
+    :param timeout: longest wait for one answer, seconds
+    """
+
+    start: float | None
+    end: float | None
+    since: float
+    baseline: float
+    sample: float
+    timeout: float
+
+
+def service_of(args: argparse.Namespace, settings: Settings) -> Service:
+    """The service to look at: the settings' one with what the flags say instead.
+
+    A name that the settings do not know is good where they know none, or where a flag says where to look.
+
+    :raises UsageError: the settings know other services, or a server is to be asked about nobody
+    """
+    if args.prometheus and not args.service:
+        raise UsageError("--prometheus needs --service", "a server knows many services; name the one to look at")
+    told = bool(args.prometheus or args.endpoint)
+    if args.service in settings.services or (args.service and settings.services and not told):
+        service = settings.service(args.service)
+    else:
+        service = Service(name=args.service or NAMELESS, prometheus=settings.defaults.prometheus if args.service else None)
+    if told:
+        service = service.model_copy(update={"prometheus": args.prometheus, "endpoints": tuple(args.endpoint), "incident": None})
+    if args.logs:
+        service = service.model_copy(update={"logs": tuple(map(Path, args.logs))})
+    return service.model_copy(update={"changes": args.changes}) if args.changes else service
+
+
+def span_of(args: argparse.Namespace, defaults: Defaults, now: float) -> Span:
+    """The time that the flags ask for, completed from the settings.
+
+    :raises UsageError: the flags contradict each other, or the window is empty or in the future
+    """
+    if args.start and args.since:
+        raise UsageError("--from and --since both say where the window begins", "give one of them")
+    start = moment(args.start, now) if args.start else None
+    end = moment(args.end, now) if args.end else None
+    if end is not None and end > now:
+        raise UsageError(f"--to {args.end} lies in the future", "leave it out for a window that ends now")
+    if start is not None and start >= (now if end is None else end):
+        raise UsageError("the window is empty: --from is not before --to")
+    return Span(
+        start,
+        end,
+        duration(args.since) if args.since else defaults.since,
+        duration(args.baseline) if args.baseline else defaults.baseline,
+        seconds(args.sample) if args.sample else defaults.sample,
+        seconds(args.timeout) if args.timeout else defaults.timeout,
+    )
+
+
+def window_of(span: Span, service: Service, now: float) -> Window:
+    """The window to judge and its baseline.
+
+    A server that keeps history is asked up to now. Sources that know only the present are sampled for a while, and with
+    nothing but those the window is that while.
+    """
+    live = span.end is None and span.start is None and (bool(service.endpoints) or not service.prometheus)
+    end = span.end if span.end is not None else now + (span.sample if live else 0.0)
+    usual = now if live and not service.prometheus else end - span.since
+    start = usual if span.start is None else span.start
+    return Window(start, end, start - span.baseline)
+
+
+def recording_of(args: argparse.Namespace, settings: Settings) -> Recording:
+    """A recording of what the flags and the settings name, with progress on stderr."""
+    span = span_of(args, settings.defaults, time.time())
+    with progress(quiet=args.quiet) as tell:
+        return recorded(service_of(args, settings), span, args.collectors, tell)
+
+
+def recorded(
+    service: Service,
+    span: Span,
+    collectors: Sequence[Path],
+    tell: Progress,
+    patience: float = PATIENCE,
+) -> Recording:
+    """A recording of the service: of its incident if it is one that was kept, else of what its sources say now.
+
+    :param collectors: folders of further collectors
+    :param tell: is told how far each source is
+    :param patience: seconds that a source may need beyond the end of the window
+    """
+    if service.incident is not None:
+        return read_any(service.incident, service)
+    window = window_of(span, service, time.time())
+    step = max(1.0, round((window.end - window.start) / _STEPS_IN_WINDOW))
+    request = Request(service, window, step, span.timeout, load_dialects(), time.time, os.environ)
+    with _spooled(service) as ready:
+        found = load_collectors(collectors).values()
+        return collect(replace(request, service=ready), found, tell, patience)
+
+
+@contextmanager
+def _spooled(service: Service) -> Iterator[Service]:
+    """The service with ``-`` among its logs replaced by a file that holds stdin; it is gone afterwards."""
+    if Path("-") not in service.logs:
+        yield service
+        return
+    with TemporaryDirectory(prefix="triage-") as folder:
+        path = Path(folder) / "stdin.log"
+        with path.open("wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        yield service.model_copy(update={"logs": tuple(path if log == Path("-") else log for log in service.logs)})

@@ -1,0 +1,64 @@
+"""The linter of rule files: what the schema cannot say. Problems are values; the command line shows them."""
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from triage.bundle import bundled
+from triage.engine.rules import Fault, RuleFile, read_folder
+from triage.lint import cases, measures, references, wording
+from triage.lint.problem import Problem, Severity
+from triage.lint.ruleset import Checked, Ruleset, read_cases
+
+Check = Callable[[Checked], Iterator[Problem]]
+
+CHECKS: tuple[Check, ...] = (
+    references.unknown_kinds,
+    references.unknown_signals,
+    references.missing_playbook,
+    references.disagreement,
+    wording.placeholders,
+    wording.unused_names,
+    measures.out_of_reach,
+    measures.out_of_range,
+    measures.bare_thresholds,
+    measures.bad_patterns,
+    cases.no_positive_case,
+    cases.no_look_alike_case,
+)
+
+
+def lint(ruleset: Ruleset) -> list[Problem]:
+    """All problems of all files, in the order of the files and their lines."""
+    found: list[Problem] = []
+    for file in ruleset.files:
+        here = [_of_schema(fault) for fault in file.faults]
+        if file.rule is not None:
+            checked = Checked(file, file.rule, ruleset)
+            here += [problem for check in CHECKS for problem in check(checked)]
+        found += sorted(here, key=lambda problem: (problem.line, problem.column))
+    return found
+
+
+def gather(folders: Iterable[Path] = (), playbooks: Iterable[Path] = ()) -> Ruleset:
+    """The rule files of some folders, or the shipped ones, with what they may refer to.
+
+    :param playbooks: folders of further playbooks
+    :raises ConfigError: a folder is missing, or holds no rule
+    """
+    shipped = read_folder(bundled("rules"))
+    named = list(folders)
+    files = [file for folder in named for file in read_folder(folder)] if named else shipped
+    books = [path.stem for folder in (bundled("playbooks"), *playbooks) for path in folder.glob("*.md")]
+    incidents = bundled("rules").parent / "tests" / "incidents"
+    known = read_cases(incidents) if incidents.is_dir() and not named else None
+    return Ruleset(tuple(files), _ids([*shipped, *files]), frozenset(books), known)
+
+
+def _ids(files: Iterable[RuleFile]) -> frozenset[str]:
+    """Ids of all sound rules."""
+    return frozenset(file.rule.id for file in files if file.rule is not None)
+
+
+def _of_schema(fault: Fault) -> Problem:
+    """``schema``: a fault of loading as a problem."""
+    return Problem("schema", Severity.ERROR, fault.text, fault.path, fault.line, fault.column, fault.hint)

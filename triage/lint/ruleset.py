@@ -1,0 +1,95 @@
+"""What the checks look at: the files, the conditions in them with their places, and what exists beside them."""
+
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from triage.engine.rules import RuleFile
+from triage.lint.problem import Problem, Severity
+from triage.model.rule import All, Any, Condition, Not, Rule
+from triage.yamltext import Marked
+
+Place = tuple[str | int, ...]
+"""Keys and indexes from the root of a rule file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """An incident with its truth.
+
+    :param roots: ids that are accepted as its root cause; none where the service is healthy
+    :param absent: ids that must not be found in it
+    """
+
+    roots: frozenset[str]
+    absent: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Ruleset:
+    """Everything that a check may ask about.
+
+    :param files: the files to check
+    :param rules: ids of all rules, shipped ones included
+    :param playbooks: ids of all playbooks
+    :param cases: incidents with truth; None where there are none to look at (an installed wheel, a user's folder)
+    """
+
+    files: tuple[RuleFile, ...]
+    rules: frozenset[str]
+    playbooks: frozenset[str]
+    cases: tuple[Case, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A sound rule with the places of its parts."""
+
+    file: RuleFile
+    rule: Rule
+    among: Ruleset = field(repr=False)
+
+    @cached_property
+    def _marked(self) -> Marked:
+        return Marked(self.file.data.decode())
+
+    def conditions(self) -> Iterator[tuple[Place, Condition]]:
+        """Every condition that is no mere combination of others, with its place: first the evidence for, then against."""
+        yield from _walk(("present",), self.rule.present)
+        if self.rule.absent is not None:
+            yield from _walk(("absent",), self.rule.absent)
+
+    def error(self, check: str, summary: str, place: Place, hint: str = "") -> Problem:
+        """A problem that makes the rule wrong."""
+        return self._problem(Severity.ERROR, check, summary, place, hint)
+
+    def warning(self, check: str, summary: str, place: Place, hint: str = "") -> Problem:
+        """A problem that makes the rule less good than it should be."""
+        return self._problem(Severity.WARNING, check, summary, place, hint)
+
+    def _problem(self, severity: Severity, check: str, summary: str, place: Place, hint: str) -> Problem:
+        line, column = self._marked.place(place)
+        return Problem(check, severity, summary, self.file.path, line, column, hint)
+
+
+def _walk(place: Place, condition: Condition) -> Iterator[tuple[Place, Condition]]:
+    """The leaves of a condition with their places."""
+    match condition:
+        case All(all=parts):
+            for index, part in enumerate(parts):
+                yield from _walk((*place, "all", index), part)
+        case Any(any=parts):
+            for index, part in enumerate(parts):
+                yield from _walk((*place, "any", index), part)
+        case Not(not_=part):
+            yield from _walk((*place, "not"), part)
+        case _:
+            yield place, condition
+
+
+def read_cases(folder: Path) -> tuple[Case, ...]:
+    """The truths of all incidents under a folder."""
+    truths = [tomllib.loads(path.read_text(encoding="utf-8")).get("truth", {}) for path in sorted(folder.rglob("truth.toml"))]
+    return tuple(Case(frozenset(truth.get("root", ())), frozenset(truth.get("not", ()))) for truth in truths)
