@@ -1,0 +1,278 @@
+"""Loads playbooks from the shipped folder and the user's, and writes one out with the facts of a service filled in.
+
+A playbook is advice for a person. Nothing in it is run. What is filled in comes from measured data, so it may be hostile:
+a value goes into a command only if it is made of harmless characters; otherwise the placeholder stays, as ``<pod>``.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from triage.bundle import bundled
+from triage.errors import ConfigError, UsageError
+from triage.model.playbook import ENGINES, HEADINGS, PLACEHOLDERS, PROSE, Command, Heading, Playbook, Section, Step, Variant
+
+LARGEST = 64 * 1024
+"""Bytes of the largest file that is read; ours have a twentieth of that."""
+
+_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_ITEM = re.compile(r"- \[(read|change)\] (.+)")
+_VARIANT = re.compile(rf"  - ({'|'.join(map(re.escape, ENGINES))}): (.+)")
+_FENCE = re.compile(r"  ```([a-z]*)")
+_PLACEHOLDER = re.compile(r"(?<![%$])\{([a-z_]+)\}")  # not those of curl and the shell
+_HARMLESS = re.compile(r"[A-Za-z0-9/][A-Za-z0-9._:/+-]{0,252}")
+_RISK = " Risk: "
+_HINT = "docs/playbooks.md describes the form"
+
+
+def list_playbooks(folders: Sequence[Path] = ()) -> tuple[str, ...]:
+    """The ids of all playbooks, sorted.
+
+    :param folders: further folders that the user named
+    :raises ConfigError: one of them is no folder
+    """
+    return tuple(sorted({path.stem for folder in _folders(folders) for path in folder.glob("*.md")}))
+
+
+def load_playbook(playbook_id: str, folders: Sequence[Path] = ()) -> Playbook:
+    """One playbook. A file in a later folder replaces one of the same id in an earlier.
+
+    :raises UsageError: there is none of that id
+    :raises ConfigError: its file is wrong; the message names the line
+    """
+    path = _find(playbook_id, folders)
+    lines = _lines(path)
+    head, start = _front_matter(path, lines)
+    sections = [_section(path, heading, body) for heading, body in _split(path, lines, start)]
+    try:
+        playbook = Playbook.model_validate({**head, "sections": sections})
+    except ValidationError as error:
+        raise ConfigError(f"{path}: {_sentence(error)}", _HINT) from error
+    if playbook.id != playbook_id:
+        raise ConfigError(f"{path} has the id {playbook.id!r}, which must equal the file's name", _HINT)
+    return playbook
+
+
+def first_step(playbook_id: str, folders: Sequence[Path] = ()) -> str:
+    """The first step of a playbook, read from the top of its file without reading the rest.
+
+    :raises UsageError: there is none of that id
+    :raises ConfigError: the top of its file is wrong
+    """
+    path = _find(playbook_id, folders)
+    head, _ = _front_matter(path, _lines(path))
+    step = head.get("first_step")
+    if not isinstance(step, str) or not step:
+        raise ConfigError(f"{path} has no first_step", _HINT)
+    return step
+
+
+# Files
+
+
+def _folders(folders: Iterable[Path]) -> Iterator[Path]:
+    """The shipped folder, then the user's."""
+    yield bundled("playbooks")
+    for folder in folders:
+        if not folder.is_dir():
+            raise ConfigError(f"{folder} is not a folder of playbooks", "check playbooks in triage.toml")
+        yield folder
+
+
+def _find(playbook_id: str, folders: Sequence[Path]) -> Path:
+    """The file of an id; what cannot be an id never becomes part of a path."""
+    candidates = [folder / f"{playbook_id}.md" for folder in _folders(folders)] if _ID.fullmatch(playbook_id) else []
+    found = [path for path in candidates if path.is_file()]
+    if found:
+        return found[-1]
+    from triage.validation import did_you_mean  # noqa: PLC0415
+
+    raise UsageError(f"there is no playbook {playbook_id!r}", did_you_mean(playbook_id, list_playbooks(folders)))
+
+
+def _lines(path: Path) -> list[str]:
+    """The lines of a file.
+
+    :raises ConfigError: it cannot be read, is too large, or holds control characters
+    """
+    try:
+        data = path.read_bytes()
+        text = data.decode()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}") from error
+    if len(data) > LARGEST:
+        raise ConfigError(f"{path} has {len(data)} bytes; a playbook has at most {LARGEST}")
+    lines = text.split("\n")
+    for number, line in enumerate(lines, start=1):
+        if not line.isprintable():
+            raise ConfigError(f"{path}:{number} holds a control character")
+    return lines
+
+
+# Parsing
+
+
+def _front_matter(path: Path, lines: list[str]) -> tuple[dict[str, object], int]:
+    """What stands between the two lines ``---`` at the top, and the index of the line after."""
+    from triage.yamltext import YamlError, load  # noqa: PLC0415
+
+    if lines[0] != "---" or "---" not in lines[1:]:
+        raise ConfigError(f"{path} does not begin with front matter between two lines ---", _HINT)
+    end = lines.index("---", 1)
+    try:
+        head = load("\n".join(lines[1:end]).encode())
+    except YamlError as error:
+        raise ConfigError(f"{path}:{error.line + 1}: {error.text}", _HINT) from error
+    if not isinstance(head, dict):
+        raise ConfigError(f"{path}:2 must be keys with values", _HINT)
+    return head, end + 1
+
+
+Numbered = tuple[int, str]
+
+
+def _split(path: Path, lines: list[str], start: int) -> list[tuple[Heading, list[Numbered]]]:
+    """The body cut at its headings; lines carry their numbers."""
+    sections: list[tuple[Heading, list[Numbered]]] = []
+    for number, line in enumerate(lines[start:], start=start + 1):
+        if line.startswith("#"):
+            heading = next((h for h in HEADINGS if line == f"## {h}"), None)
+            if heading is None:
+                raise ConfigError(f"{path}:{number}: {line!r} is none of the headings {', '.join(HEADINGS)}", _HINT)
+            sections.append((heading, []))
+        elif sections:
+            sections[-1][1].append((number, line))
+        elif line:
+            raise ConfigError(f"{path}:{number} stands before the first heading", _HINT)
+    return sections
+
+
+def _section(path: Path, heading: Heading, body: list[Numbered]) -> Section:
+    """One section from its lines."""
+    for number, line in body:
+        for name in _PLACEHOLDER.findall(line):
+            if name not in PLACEHOLDERS:
+                raise ConfigError(f"{path}:{number}: {{{name}}} is not a known placeholder", _HINT)
+    try:
+        if heading in PROSE:
+            return Section(heading=heading, text=_prose(body))
+        return Section(heading=heading, steps=tuple(_step(path, lines) for lines in _items(path, body)))
+    except ValidationError as error:
+        number = body[0][0] if body else 0
+        raise ConfigError(f"{path}:{number}: {_sentence(error)}", _HINT) from error
+
+
+def _prose(body: list[Numbered]) -> str:
+    """Paragraphs, each on one line, with an empty line between them."""
+    paragraphs = "\n".join(line for _, line in body).strip().split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+
+def _items(path: Path, body: list[Numbered]) -> list[list[Numbered]]:
+    """The lines of each list item."""
+    items: list[list[Numbered]] = []
+    for number, line in body:
+        if line.startswith("- "):
+            items.append([(number, line)])
+        elif line.startswith("  ") and items:
+            items[-1].append((number, line))
+        elif line:
+            raise ConfigError(f"{path}:{number}: this line is neither the start of a step ('- [read] …') nor indented", _HINT)
+    return items
+
+
+def _step(path: Path, lines: list[Numbered]) -> Step:
+    """One step from the lines of its item."""
+    number, first = lines[0]
+    item = _ITEM.fullmatch(first)
+    if item is None:
+        raise ConfigError(f"{path}:{number}: a step begins with '- [read] ' or '- [change] '", _HINT)
+    words, variants, commands = [item[2]], [], []
+    rest = iter(lines[1:])
+    for number, line in rest:
+        if fence := _FENCE.fullmatch(line):
+            commands.append(_command(path, number, fence[1], rest))
+        elif variant := _VARIANT.fullmatch(line):
+            variants.append(Variant.model_validate({"engine": ENGINES[variant[1]], "text": variant[2]}))
+        elif line.lstrip().startswith(("- ", "```")):
+            raise ConfigError(f"{path}:{number}: under a step stand fences, or items for {', '.join(ENGINES)}", _HINT)
+        else:
+            words.append(line.strip())
+    text, _, risk = " ".join(words).partition(_RISK)
+    return Step.model_validate({"mark": item[1], "text": text, "risk": risk, "commands": commands, "variants": variants})
+
+
+def _command(path: Path, number: int, language: str, rest: Iterator[Numbered]) -> Command:
+    """The lines up to the closing fence."""
+    lines: list[str] = []
+    for _, line in rest:
+        if line == "  ```":
+            return Command(language=language, text="\n".join(lines))
+        lines.append(line.removeprefix("  "))
+    raise ConfigError(f"{path}:{number}: this fence is not closed", _HINT)
+
+
+def _sentence(error: ValidationError) -> str:
+    """The first thing that is wrong, with its place."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(str(step) for step in first["loc"])
+    return f"{place}: {first['msg']}" if place else first["msg"].removeprefix("Value error, ")
+
+
+# Writing out
+
+
+def render_text(playbook: Playbook, facts: Mapping[str, str | float], engine: str | None = None) -> str:
+    """A playbook as plain text for a terminal, ending with a newline.
+
+    :param facts: values for placeholders, by the names in :data:`triage.model.playbook.PLACEHOLDERS`; others are passed over.
+        A value with any other character than letters, digits and ``. _ : / + -`` is not filled in.
+    :param engine: of steps that differ by engine only this one's wording is shown; all if it is None or the step has none for it
+    """
+    parts = [
+        f"{playbook.title} ({playbook.id})",
+        f"layer {playbook.layer}, cause {playbook.cause}, usually owned by: {playbook.owner}",
+        "",
+        f"First: {playbook.first_step}",
+    ]
+    for section in playbook.sections:
+        parts += ["", section.heading.upper()]
+        parts += [section.text] if section.text else _steps(section.steps, engine)
+    parts += ["", "Nothing here is run for you. Names in <> are not known: fill them in before you copy."]
+    return filled("\n".join(parts), facts) + "\n"
+
+
+def _steps(steps: Sequence[Step], engine: str | None) -> Iterator[str]:
+    """Numbered steps with their risks, commands and wordings by engine, indented."""
+    names = {code: name for name, code in ENGINES.items()}
+    for number, step in enumerate(steps, start=1):
+        yield f"{number:2}. [{step.mark}] {step.text}"
+        if step.risk:
+            yield f"      Risk: {step.risk}"
+        for command in step.commands:
+            yield from (f"        {line}" for line in command.text.split("\n"))
+        own = [variant for variant in step.variants if variant.engine == engine]
+        for variant in own or step.variants:
+            yield f"      {names[variant.engine]}: {variant.text}"
+
+
+def filled(text: str, facts: Mapping[str, str | float]) -> str:
+    """The text with ``{name}`` replaced by the fact of that name, or by ``<name>`` if it is unknown or not harmless."""
+    return _PLACEHOLDER.sub(lambda match: _value(match, facts), text)
+
+
+def _value(match: re.Match[str], facts: Mapping[str, str | float]) -> str:
+    """What stands in place of one placeholder."""
+    name = match[1]
+    if name not in PLACEHOLDERS:
+        return match[0]
+    value = facts.get(name, "")
+    text = value if isinstance(value, str) else _number(value)
+    return text if _HARMLESS.fullmatch(text) else f"<{name}>"
+
+
+def _number(value: float) -> str:
+    """A number as people write it: 256 and 0.9, not 256.0."""
+    return str(int(value)) if float(value).is_integer() else repr(float(value))
