@@ -1,0 +1,187 @@
+"""The linter: each check fires where it should, and only there."""
+
+from pathlib import Path
+
+import pytest
+
+from triage.bundle import bundled
+from triage.engine.rules import read_rule
+from triage.errors import ConfigError
+from triage.lint import gather, lint
+from triage.lint.measures import reachable
+from triage.lint.problem import Problem, Severity, shown
+from triage.lint.ruleset import Case, Ruleset
+from triage.model.vocabulary import Scope
+
+SOUND = """\
+id: kv-leak
+title: KV blocks not returned
+question: Does the cache stay full when traffic ends?
+cause: runtime
+layer: engine
+scale: machine
+scope: replica
+severity: warning
+specificity: 2
+present:
+  all:
+    - {signal: kv.usage, at_least: 0.9, as: kv}
+    - {signal: batch.running, stat: max, at_most: {baseline: 0.2}}
+    - {event: log, at_least: 1, where: {path: "a.*"}}
+absent: {signal: kv.usage, below: 0.5}
+finding: "{subject} holds {kv} since {onset}"
+leads_to: [kv-exhaustion-preemption]
+look_alikes:
+  - {rule: runaway-generation, because: one long request explains it}
+sources: [a lab]
+"""
+
+BESIDE = Ruleset((), frozenset({"kv-leak"}), frozenset({"kv-leak"}))
+
+
+def problems(folder: Path, old: str = "", new: str = "", beside: Ruleset = BESIDE) -> list[Problem]:
+    """What the linter says of the sound rule with one part exchanged."""
+    assert old in SOUND
+    path = folder / "kv-leak.yaml"
+    path.write_text(SOUND.replace(old, new) if old else SOUND)
+    return lint(Ruleset((read_rule(path),), beside.rules, beside.playbooks, beside.cases))
+
+
+def test_a_sound_rule_has_no_problem(tmp_path: Path) -> None:
+    """The rule that the other tests break is itself clean."""
+    assert problems(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "check", "place", "word"),
+    [
+        ("title: KV", "titel: KV", "schema", (1, 1), "'title' is missing"),
+        ("[kv-exhaustion-preemption]", "[kv-exhaustion]", "reference", (17, 12), "'kv-exhaustion'"),
+        ("[kv-exhaustion-preemption]", "[kv-leak]", "reference", (17, 12), "names itself"),
+        ("rule: runaway-generation", "rule: runaway", "reference", (19, 12), "'runaway'"),
+        ('{event: log, at_least: 1, where: {path: "a.*"}}', "{gone: kv.usag}", "signal", (14, 14), "kv.usag"),
+        ("{subject} holds", "{subjekt} holds", "placeholder", (16, 10), "{subjekt}"),
+        ("holds {kv}", "holds {kv:.2f}", "placeholder", (16, 10), "has a format"),
+        ("holds {kv}", "holds {kv.real}", "placeholder", (16, 10), "{kv.real}"),
+        ("holds {kv}", "holds {kv} {", "placeholder", (16, 10), "cannot be filled in"),
+        ("scope: replica", "scope: target", "scope", (12, 16), "nothing links it to a target"),
+        ("at_least: 0.9", "at_least: 90", "range", (12, 36), "lies between 0 and 1"),
+        ('"a.*"', '"(["', "pattern", (14, 47), "missing ]"),
+        (
+            '{event: log, at_least: 1, where: {path: "a.*"}}',
+            '{fact: engine, matches: "(?=x)"}',
+            "pattern",
+            (14, 32),
+            "perl operator",
+        ),
+    ],
+)
+def test_an_error_is_found_at_its_place(
+    tmp_path: Path, old: str, new: str, check: str, place: tuple[int, int], word: str
+) -> None:
+    """Each check says what is wrong, and exactly where."""
+    found = [problem for problem in problems(tmp_path, old, new) if problem.check == check]
+    assert [(problem.severity, problem.line, problem.column) for problem in found][:1] == [(Severity.ERROR, *place)]
+    assert word in found[0].summary
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "check", "place", "word"),
+    [
+        ("holds {kv} since", "is full since", "unused", (12, 45), "does not use 'kv'"),
+        ("below: 0.5}", "below: 0.5, as: low}", "unused", (15, 44), "named in 'absent'"),
+        ("sources: [a lab]\n", "", "threshold", (12, 36), "where 0.9 comes from"),
+        ("layer: engine", "layer: cuda", "kind", (5, 8), "in the layer engine"),
+        ("cause: runtime", "cause: tooling", "kind", (4, 8), "a runtime cause"),
+    ],
+)
+def test_a_warning_is_found_at_its_place(
+    tmp_path: Path, old: str, new: str, check: str, place: tuple[int, int], word: str
+) -> None:
+    """What makes a rule less good is a warning."""
+    found = [problem for problem in problems(tmp_path, old, new) if problem.check == check]
+    assert [(problem.severity, problem.line, problem.column) for problem in found][:1] == [(Severity.WARNING, *place)]
+    assert word in found[0].summary
+
+
+def test_a_misspelt_name_is_answered_with_the_nearest(tmp_path: Path) -> None:
+    """Help offers the id that was probably meant."""
+    (problem,) = problems(tmp_path, "[kv-exhaustion-preemption]", "[kv-exhaustion-premption]")
+    assert problem.help == "did you mean 'kv-exhaustion-preemption'?"
+
+
+def test_a_rule_without_playbook_is_an_error(tmp_path: Path) -> None:
+    """Whoever gets a finding must be told what to do."""
+    beside = Ruleset((), frozenset({"kv-leak"}), frozenset())
+    assert [problem.check for problem in problems(tmp_path, beside=beside)] == ["playbook"]
+
+
+def test_a_number_of_events_or_a_state_needs_no_source(tmp_path: Path) -> None:
+    """One death is one death: only measured quantities need a reason for their bound."""
+    text = SOUND.replace("sources: [a lab]\n", "").replace("kv.usage, at_least: 0.9", "replica.lost, at_least: 1")
+    path = tmp_path / "kv-leak.yaml"
+    path.write_text(text.replace("absent: {signal: kv.usage, below: 0.5}\n", ""))
+    assert lint(Ruleset((read_rule(path),), BESIDE.rules, BESIDE.playbooks)) == []
+
+
+def test_a_rule_is_tried_on_its_own_kind_and_on_its_look_alikes(tmp_path: Path) -> None:
+    """Where there are incidents, one must have the kind as its root, and one of each look-alike must exclude it."""
+    none = Ruleset((), BESIDE.rules, BESIDE.playbooks, cases=())
+    assert [(problem.check, problem.line) for problem in problems(tmp_path, beside=none)] == [("case", 1), ("case", 19)]
+    own = Case(frozenset({"kv-leak"}), frozenset())
+    other = Case(frozenset({"runaway-generation"}), frozenset({"kv-leak"}))
+    both = Ruleset((), BESIDE.rules, BESIDE.playbooks, cases=(own, other))
+    assert problems(tmp_path, beside=both) == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "signal", "expected"),
+    [
+        (Scope.REPLICA, Scope.GPU, True),
+        (Scope.GPU, Scope.NODE, True),
+        (Scope.GATEWAY, Scope.REPLICA, True),
+        (Scope.NODE, Scope.SERVICE, True),
+        (Scope.REPLICA, Scope.TARGET, True),
+        (Scope.GPU, Scope.TARGET, False),
+        (Scope.TARGET, Scope.REPLICA, False),
+        (Scope.TARGET, Scope.TARGET, True),
+    ],
+)
+def test_signals_are_within_reach_by_links(rule: Scope, signal: Scope, expected: bool) -> None:
+    """Reach follows the links of a recording."""
+    assert reachable(rule, signal) is expected
+
+
+def test_a_problem_is_shown_under_its_source_line(tmp_path: Path) -> None:
+    """The mark stands under the guilty word."""
+    (problem,) = problems(tmp_path, "[kv-exhaustion-preemption]", "[kv-exhaustion-premption]")
+    text = (tmp_path / "kv-leak.yaml").read_text()
+    assert shown(problem, text).splitlines() == [
+        f"{tmp_path}/kv-leak.yaml:17:12: error: no kind of failure is called 'kv-exhaustion-premption' [reference]",
+        "  17 | leads_to: [kv-exhaustion-premption]",
+        "     |            ^^^^^^^^^^^^^^^^^^^^^^^",
+        "  help: did you mean 'kv-exhaustion-preemption'?",
+    ]
+
+
+def test_hostile_source_lines_are_shown_inert() -> None:
+    """A rule file cannot paint the terminal of whoever lints it."""
+    problem = Problem("schema", Severity.ERROR, "bad", Path("x.yaml"), 1, 4)
+    assert "\x1b" not in shown(problem, "id: \x1b[2Jx\n")
+
+
+def test_the_shipped_rules_are_gathered_with_their_playbooks() -> None:
+    """Without folders the shipped rules are checked."""
+    ruleset = gather()
+    assert len(ruleset.files) == len(list(bundled("rules").rglob("*.yaml")))
+    assert ruleset.playbooks == {path.stem for path in bundled("playbooks").glob("*.md")}
+
+
+def test_named_folders_are_checked_alone(tmp_path: Path) -> None:
+    """With folders only those are checked, and they may refer to shipped rules."""
+    (tmp_path / "kv-leak.yaml").write_text(SOUND)
+    ruleset = gather([tmp_path])
+    assert [file.path.name for file in ruleset.files] == ["kv-leak.yaml"]
+    assert ruleset.cases is None
+    with pytest.raises(ConfigError):
+        gather([tmp_path / "missing"])
