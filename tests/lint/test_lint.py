@@ -71,7 +71,7 @@ def test_a_sound_rule_has_no_problem(tmp_path: Path) -> None:
             '{event: log, at_least: 1, where: {path: "a.*"}}',
             '{fact: engine, matches: "(?=x)"}',
             "pattern",
-            (14, 32),
+            (14, 31),
             "perl operator",
         ),
     ],
