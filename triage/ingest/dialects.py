@@ -57,31 +57,43 @@ def read_dialect(path: Path) -> tuple[Dialect | None, list[str]]:
         return None, [f"{path}: the file cannot be read: {error.strerror}"]
     except yamltext.YamlError as error:
         return None, [f"{path}:{error.line}:{error.column}: {error.text}"]
+    wrong = [*_misnamed(value, path), *_bad_patterns(value)]
     try:
         dialect = Dialect.model_validate(value)
     except ValidationError as error:
-        return None, _told(path, data, complaints(error, value, _KEYS))
-    wrong = [*_misnamed(dialect, path), *_bad_patterns(dialect)]
+        return None, _told(path, data, [*complaints(error, value, _KEYS), *wrong])
     return (None, _told(path, data, wrong)) if wrong else (dialect, [])
 
 
-def _misnamed(dialect: Dialect, path: Path) -> Iterator[Complaint]:
+def _misnamed(value: object, path: Path) -> Iterator[Complaint]:
     """A dialect is called what its file is called: that is how people find it."""
-    if dialect.name != path.stem:
-        yield Complaint(("name",), f"the name is {dialect.name!r}, but the file is called {path.stem!r}")
+    name = value.get("name") if isinstance(value, dict) else None
+    if isinstance(name, str) and name != path.stem:
+        yield Complaint(("name",), f"the name is {name!r}, but the file is called {path.stem!r}")
 
 
-def _bad_patterns(dialect: Dialect) -> Iterator[Complaint]:
+def _bad_patterns(value: object) -> Iterator[Complaint]:
     """Patterns that are not RE2: PromQL could not repeat them, and they might take for ever on a hostile label."""
-    patterns: list[tuple[tuple[str | int, ...], str]] = [(("jobs",), dialect.jobs)]
-    for index, entry in enumerate(dialect.metrics):
-        patterns += [(("metrics", index, "where", label), text.removeprefix("!")) for label, text in entry.where.items()]
-    for place, pattern in patterns:
+    for place, pattern in _patterns(value):
         try:
             re2.compile(pattern, _QUIETLY)
         except re2.error as error:
             reason = error.args[0].decode() if isinstance(error.args[0], bytes) else error.args[0]
             yield Complaint(place, f"{pattern!r} is not a regular expression that RE2 takes: {reason}")
+
+
+def _patterns(value: object) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Each regular expression in a file, sound or not, with its place."""
+    if not isinstance(value, dict):
+        return
+    if isinstance(jobs := value.get("jobs"), str):
+        yield ("jobs",), jobs
+    metrics = value.get("metrics")
+    for index, entry in enumerate(metrics if isinstance(metrics, list) else ()):
+        where = entry.get("where") if isinstance(entry, dict) else None
+        for label, text in where.items() if isinstance(where, dict) else ():
+            if isinstance(text, str):
+                yield ("metrics", index, "where", label), text.removeprefix("!")
 
 
 def _told(path: Path, data: bytes, wrong: Iterable[Complaint]) -> list[str]:
