@@ -11,9 +11,12 @@ from typing import Protocol, runtime_checkable
 
 from triage.errors import TriageError
 from triage.ingest import engines, openmetrics, processes, procfs
+from triage.ingest.discovery import Survey
+from triage.ingest.naming import Index, index_names, is_engine_name
+from triage.ingest.promql import Query, read_matrix, scrape_interval, unique
 from triage.ingest.raw import RawSeries
 from triage.ingest.sampling import Reading, Samples, beats, in_background
-from triage.ingest.translate import Index, index_names, is_engine_name, translate
+from triage.ingest.translate import translate
 from triage.model.dialect import Dialect, Entry
 from triage.model.recording import Event, Fact, Floats, Histogram, Origin, Recording, Series, Source, SourceState, Subject, Window
 from triage.model.service import Service
@@ -30,6 +33,7 @@ __all__ = [
     "Index",
     "Kind",
     "Origin",
+    "Query",
     "RawSeries",
     "Reading",
     "Recording",
@@ -43,6 +47,7 @@ __all__ = [
     "SourceState",
     "StopSignal",
     "Subject",
+    "Survey",
     "TriageError",
     "Window",
     "beats",
@@ -54,7 +59,10 @@ __all__ = [
     "openmetrics",
     "processes",
     "procfs",
+    "read_matrix",
+    "scrape_interval",
     "translate",
+    "unique",
 ]
 
 
