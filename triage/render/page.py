@@ -38,10 +38,10 @@ _SIGNS = {
     "●": "*",
     "○": "o",
     "•": "-",
-    "└▶": "`->",
-    "├▶": "|->",
+    "└▶": "`>",
+    "├▶": "|>",
     "│": "|",
-    "↺": "(loop)",
+    "↺": "^",
     "─": "-",
     "⇄": "<->",
 }
@@ -56,10 +56,12 @@ class Row:
     """A row of a table and what is said below it.
 
     :param below: lines under the row, indented
+    :param folded: what is said instead of the cells where there is no room for columns; the cells themselves if None
     """
 
     cells: tuple[Line, ...]
     below: tuple[Line, ...] = ()
+    folded: tuple[Line, ...] | None = None
 
 
 @dataclass
@@ -105,18 +107,23 @@ class Page:
         """Prose, wrapped at a readable width; what follows the first line hangs under its first word after the lead."""
         start = Text(" " * indent) + self.line(lead)
         text = self.line(content)
+        if not text.plain:
+            return
         room = max(min(self.width, _READABLE) - start.cell_len, 10)
         for number, part in enumerate(text.wrap(self._console, room, overflow="fold")):
             part.rstrip()
             self.lines.append((start if number == 0 else Text(" " * start.cell_len)) + part)
 
-    def flow(self, parts: Sequence[Line], *, indent: int = 0) -> None:
-        """Short parts beside each other; a new line starts between parts, and inside of one only if it is wider than the page."""
+    def flow(self, parts: Sequence[Line], *, indent: int = 0, hang: int = 0) -> None:
+        """Short parts beside each other; a new line starts between parts, and inside of one only if it is wider than the page.
+
+        :param hang: how much further in the lines after the first start
+        """
         row = Text()
         for part in (text for content in parts if (text := self.line(content)).plain):
             if row.plain and indent + row.cell_len + 3 + part.cell_len > min(self.width, _READABLE):
                 self.para(row, indent=indent)
-                row = Text()
+                indent, hang, row = indent + hang, 0, Text()
             row = row + Text("   ") + part if row.plain else part
         if row.plain:
             self.para(row, indent=indent)
@@ -155,7 +162,7 @@ class Page:
         widths[flex] = min(widths[flex], room)
         for row, cells in zip(rows, grid, strict=True):
             if stacked:
-                self.para(Text("  ").join(cell for cell in cells if cell.plain), indent=indent)
+                self.flow(cells if row.folded is None else row.folded, indent=indent, hang=4)
             else:
                 self._cells(cells, widths, indent, flex)
             for below in row.below:

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from triage.model.diagnosis import Diagnosis, Evidence, Finding, LayerState, NotEvaluated, RuledOut, Symptom, Verdict
-from triage.render.units import NO_DATA, clock, distinct, duration, interval, number, quantity
+from triage.model.vocabulary import catalogue
+from triage.render.units import NO_DATA, clock, compared, duration, interval, number, quantity
 
 LAYER_WORDS = {
     LayerState.CLEARED: "cleared",
@@ -71,12 +72,18 @@ def reading(evidence: Evidence, near: float) -> Reading:
         value=value,
         test=test,
         why=evidence.threshold_of,
-        usual="" if evidence.baseline is None else quantity(evidence.baseline, evidence.unit),
+        usual="" if evidence.baseline is None else quantity(evidence.baseline, evidence.unit, like=evidence.value),
         since="" if evidence.since is None else clock(evidence.since, near),
         note="" if evidence.text == value else evidence.text,
         verdict=evidence.verdict,
         is_event=evidence.signal.startswith("event:"),
     )
+
+
+def meaning(evidence: Evidence) -> str:
+    """What the signal of the evidence measures, for readers who do not know it; empty for events and facts."""
+    signal = catalogue().get(evidence.signal)
+    return signal.meaning if signal else ""
 
 
 def named(subject: str) -> str:
@@ -88,11 +95,14 @@ def named(subject: str) -> str:
 
 
 def those(subjects: Sequence[str], most: int) -> str:
-    """Several subjects, worst first: ``replica vllm-3, replica vllm-1 and 4 more``."""
-    names = [named(subject) for subject in subjects]
+    """Several subjects, worst first: ``6 replicas: vllm-3, vllm-1 and 4 more``."""
+    scopes = {subject.partition("/")[0] for subject in subjects}
+    alike = len(scopes) == 1 and len(subjects) > 1 and all("/" in subject for subject in subjects)
+    names = [subject.partition("/")[2] if alike else named(subject) for subject in subjects]
+    start = f"{len(names)} {_SCOPES.get(scope := scopes.pop(), scope)}s: " if alike else ""
     if len(names) <= most + 1:
-        return ", ".join(names)
-    return f"{', '.join(names[:most])} and {len(names) - most} more"
+        return start + ", ".join(names)
+    return f"{start}{', '.join(names[:most])} and {len(names) - most} more"
 
 
 def symptom_name(name: str) -> str:
@@ -219,7 +229,7 @@ def _measured(evidence: Evidence) -> tuple[str, str]:
         return ("" if evidence.value is None else quantity(evidence.value, evidence.unit), "")
     if evidence.signal.startswith("event:"):
         return _seen(evidence)
-    value, threshold = distinct((evidence.value, evidence.threshold), evidence.unit)
+    value, threshold = compared(evidence.value, evidence.threshold, evidence.unit)
     if evidence.low is not None or evidence.high is not None:
         value = interval(evidence.low, evidence.high, evidence.unit)
     return value, _test(evidence, threshold)

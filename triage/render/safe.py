@@ -52,7 +52,7 @@ _MARKDOWN = re.compile(r"[\\`*_\[\]|~$]")
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _MENTION = re.compile(r"@(?=\w)|(?<!\w)#(?=\d)")
 _LINK = re.compile(r"://|(?i:\bwww\.|\bmailto:)")
-_BLOCK = re.compile(r"^(?:[-+=#]|\d{1,9}[.)])")
+_BLOCK = re.compile(r"^(?:[-+=#]+|\d{1,9}[.)])(?=\s|$)")
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -86,7 +86,7 @@ def ascii_only(text: str) -> str:
 
 def markdown(text: str) -> str:
     """Cleaned text as Markdown prose or a table cell: no markup, HTML, link, mention, or start of a block."""
-    escaped = _MARKDOWN.sub(r"\\\g<0>", text.translate(_ENTITIES))
+    escaped = _MARKDOWN.sub(r"\\\g<0>", text.strip().translate(_ENTITIES))
     escaped = _MENTION.sub("\\g<0>\u200b", _LINK.sub(_unlinked, escaped))
     return _BLOCK.sub(_unblocked, escaped)
 

@@ -59,18 +59,18 @@ def pooled(values: Sequence[float | None], bins: int) -> list[float | None]:
     bins = min(bins, len(values))
     pools: list[list[float]] = [[] for _ in range(bins)]
     for index, value in enumerate(values):
-        if _is_drawn(value):
+        if is_drawn(value):
             pools[index * bins // len(values)].append(value)
     return [sum(pool) / len(pool) if pool else None for pool in pools]
 
 
 def bounds(values: Sequence[float | None], *others: float | None) -> tuple[float, float]:
     """Least and greatest of the finite values and of what else must be seen beside them; 0 and 0 if there is nothing."""
-    known = [value for value in (*values, *others) if _is_drawn(value)]
+    known = [value for value in (*values, *others) if is_drawn(value)]
     return (min(known), max(known)) if known else (0.0, 0.0)
 
 
-def _is_drawn(value: float | None) -> TypeGuard[float]:
+def is_drawn(value: float | None) -> TypeGuard[float]:
     """A value that arithmetic can place on a scale."""
     return value is not None and abs(value) < _GREATEST
 

@@ -15,6 +15,7 @@ from triage.render.reading import (
     decider,
     facts,
     gaps,
+    meaning,
     named,
     place,
     queries,
@@ -105,39 +106,30 @@ class _Report:
         if not self.diagnosis.symptoms:
             return
         self.page.heading("Symptoms")
-        head = Row(("", ("value", "dim"), ("held against", "dim"), ("baseline", "dim"), ("since", "dim"), ""))
+        head = Row(("", ("value", "dim"), ("held against", "dim"), ("baseline", "dim"), ("since", "dim"), ""), folded=())
         self.page.table([head, *(self._symptom_row(one) for one in self.diagnosis.symptoms)])
 
     def _symptom_row(self, symptom: Symptom) -> Row:
         read = symptom_reading(symptom, self.near)
+        name: Line = [("✖ ", "bad"), (symptom_name(symptom.name), "strong")]
+        test = f"{read.test} {read.why.removesuffix(f' {symptom.name}')}".rstrip()
+        curve = self._curve(symptom.evidence, 17 if self.page.width < _WIDE else _CURVE, symptom.threshold)
         return Row(
-            (
-                [("✖ ", "bad"), (symptom_name(symptom.name), "strong")],
-                (read.value, "bad"),
-                f"{read.test} {read.why.removesuffix(f' {symptom.name}')}".rstrip(),
-                read.usual,
-                read.since,
-                self._curve(symptom.evidence, 17 if self.page.width < _WIDE else _CURVE, symptom.threshold),
-            ),
+            (name, (read.value, "bad"), test, read.usual, read.since, curve),
             below=((symptom.summary,) if self.verbose else ()),
+            folded=(name, f"{read.value} {test}", _labelled("baseline", read.usual), read.when, curve),
         )
 
     def _layers(self) -> None:
         self.page.heading("Layers")
-        rows = [Row(("", "", ("ruled out", "dim"), ("not evaluated", "dim"), ""))]
+        rows = [Row(("", "", ("ruled out", "dim"), ("not evaluated", "dim"), ""), folded=())]
         for view in self.diagnosis.layers:
             sign, style = LAYER_SIGNS[view.state]
-            rows.append(
-                Row(
-                    (
-                        [(f"{sign} {view.layer.value}", style)],
-                        (LAYER_WORDS[view.state], style),
-                        f"{view.ruled_out:>9}",
-                        f"{view.not_evaluated:>13}",
-                        ", ".join(view.findings),
-                    )
-                )
-            )
+            name, state = (f"{sign} {view.layer.value}", style), (LAYER_WORDS[view.state], style)
+            found = ", ".join(view.findings)
+            counts = f"{view.ruled_out} ruled out, {view.not_evaluated} not evaluated"
+            cells: tuple[Line, ...] = (name, state, f"{view.ruled_out:>9}", f"{view.not_evaluated:>13}", found)
+            rows.append(Row(cells, folded=(name, state, found, (counts, "dim"))))
         self.page.table(rows)
 
     def _roots(self) -> None:
@@ -179,7 +171,7 @@ class _Report:
         self.page.spread(("Evidence", "strong"), (self._legend(evidence), "dim"), indent=2)
         if self.page.width >= _WIDE:
             names = ("", "of", "value", "held against", "baseline", "since", "")
-            head = Row(tuple((name, "dim") for name in names))
+            head = Row(tuple((name, "dim") for name in names), folded=())
             self.page.table([head, *(self._evidence_row(one) for one in evidence)], indent=2, flex=3)
         else:
             for one in evidence:
@@ -198,7 +190,7 @@ class _Report:
             read.since,
             self._curve(evidence, _CURVE if self.page.width < 190 else 62, evidence.threshold),
         )
-        return Row(cells, below=((read.note, "dim"),) if read.note else ())
+        return Row(cells, below=tuple(self._remarks(evidence, read)))
 
     def _evidence_lines(self, evidence: Evidence) -> None:
         """Two lines for one piece of evidence, the curve at the right end of the first."""
@@ -211,8 +203,13 @@ class _Report:
         )
         usual = _labelled("baseline", read.usual)
         self.page.flow([[(read.value, style), f" {read.held_against}".rstrip()], usual, read.when], indent=4)
-        if read.note:
-            self.page.para((read.note, "dim"), indent=4)
+        for remark in self._remarks(evidence, read):
+            self.page.para(remark, indent=4)
+
+    def _remarks(self, evidence: Evidence, read: Reading) -> list[Line]:
+        """What else there is to say of a piece of evidence: its own text, and for learners what the signal means."""
+        remarks = [read.note, meaning(evidence) if self.verbose else ""]
+        return [(remark, "dim") for remark in remarks if remark]
 
     def _curve(self, evidence: Evidence, width: int, threshold: float | None) -> Line:
         if evidence.spark is None or not evidence.spark.values:
@@ -343,8 +340,8 @@ class _Report:
 
     def _unseen_in_short(self, judged: str) -> None:
         self.page.blank()
-        left = len(self.diagnosis.not_evaluated)
-        self.page.para(f"{judged}; {left} not evaluated (--verbose says why)" if left else judged, indent=2)
+        rest = "; --verbose says why not the others" if self.diagnosis.not_evaluated else ""
+        self.page.para(f"{judged}{rest}", indent=2)
         self._sources()
         self._strange()
 

@@ -5,7 +5,7 @@ number below ten thousand is left as it is, since 8192 tokens are not 8190.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -42,16 +42,17 @@ def number(value: float, digits: int = 3) -> str:
     return _plain(value / unit, digits) + suffix
 
 
-def quantity(value: float | None, unit: str, digits: int = 3) -> str:
+def quantity(value: float | None, unit: str, digits: int = 3, like: float | None = None) -> str:
     """A value in base units as a person reads it, with its unit.
 
+    :param like: a value beside which it stands, so that both are in the same unit where that suits
     :param unit: ``seconds``, ``bytes``, ``ratio``, ``hertz`` … of the vocabulary, ``/s`` at the end for a rate, or any noun
     """
     if value is None or math.isnan(value):
         return NO_DATA
     if unit == "timestamp":
         return f"{clock(value)} UTC"
-    base, name = _scale(value, unit, digits)
+    base, name = _scale(value if like is None else _scaled_like(like, value, unit), unit, digits)
     text = number(value / base, digits)
     return f"{text} {_inflected(text, name)}".rstrip()
 
@@ -69,16 +70,15 @@ def interval(low: float | None, high: float | None, unit: str) -> str:
     return f"{number(low / base)}{dash}{number(high / base)} {name}".rstrip()
 
 
-def distinct(values: Sequence[float | None], unit: str) -> tuple[str, ...]:
-    """Quantities with as many digits as it takes for unlike values to read unlike: ``99.96 %`` beside ``100 %``.
+def compared(value: float | None, threshold: float | None, unit: str) -> tuple[str, str]:
+    """A value and its threshold, with as many digits as it takes for unlike ones to read unlike: ``99.96 %`` beside ``100 %``.
 
     Seven digits are the most; what differs less is the same to a reader.
     """
-    different = len(set(values))
-    texts: tuple[str, ...] = ()
+    texts = ("", "")
     for digits in range(3, 8):
-        texts = tuple(quantity(value, unit, digits) for value in values)
-        if len(set(texts)) >= different:
+        texts = quantity(value, unit, digits), quantity(threshold, unit, digits, like=value)
+        if texts[0] != texts[1] or value == threshold:
             break
     return texts
 
@@ -137,6 +137,17 @@ def _scale(value: float, unit: str, digits: int) -> Scale:
         return 1.0, unit
     base, per = _reached(size or 1.0, _PER)
     return base, f"{unit.removesuffix('/s')}/{per}"
+
+
+def _scaled_like(like: float, value: float, unit: str) -> float:
+    """The one of two values whose unit suits the second: that of the first, unless the number would be tiny or huge in it.
+
+    Rates are never mixed: three a second beside three a minute is hard to compare.
+    """
+    if not math.isfinite(like):
+        return value
+    size = abs(value / _scale(like, unit, 3)[0])
+    return like if unit.endswith("/s") or value == 0 or 0.01 <= size < 10_000 else value
 
 
 def _reached(size: float, steps: Iterable[tuple[float, float, str]]) -> Scale:

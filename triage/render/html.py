@@ -1,0 +1,290 @@
+"""The report as one HTML file: no script, nothing loaded from elsewhere, readable on paper, in the dark and by ear."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from triage.model.diagnosis import Diagnosis, Evidence, Finding, LayerState, Status, Symptom, Verdict
+from triage.render.chain import Node, trees, trigger
+from triage.render.chart import chart
+from triage.render.reading import (
+    LAYER_WORDS,
+    Reading,
+    all_facts,
+    began,
+    confidence,
+    counted,
+    decider,
+    gaps,
+    meaning,
+    place,
+    queries,
+    reading,
+    symptom_name,
+    symptom_reading,
+    those,
+    window,
+)
+from triage.render.safe import html, inert
+from triage.render.units import clock
+
+_TEXT_STYLE = "\ufe0e"
+"""Asks for the plain form of a sign that some fonts draw as a picture."""
+STATUS_SIGNS = {Status.HEALTHY: "✔", Status.DEGRADED: "▲", Status.INCIDENT: "✖", Status.INCONCLUSIVE: "?"}
+LAYER_SIGNS = {LayerState.CLEARED: "✔", LayerState.IMPLICATED: "✖", LayerState.NOT_EVALUATED: "?"}
+VERDICT_SIGNS = {Verdict.PRESENT: "●", Verdict.ABSENT: "○", Verdict.UNKNOWN: "?"}
+VERDICT_WORDS = {Verdict.PRESENT: "holds", Verdict.ABSENT: "does not hold", Verdict.UNKNOWN: "cannot be told"}
+
+_MANY = 12
+"""A list longer than this is folded away until it is asked for (and open on paper)."""
+
+_STYLE = Path(__file__).with_name("report.css")
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+
+def to_html(diagnosis: Diagnosis) -> str:
+    """The diagnosis as a self-contained HTML document that holds everything."""
+    one = inert(diagnosis)
+    body = "\n".join(
+        [
+            *_header(one),
+            "<main>",
+            *_symptoms(one),
+            *(_unseen(one) if one.status is Status.INCONCLUSIVE else ()),
+            *_layers(one),
+            *_roots(one),
+            *_chain(one),
+            *_contributing(one),
+            *_ruled_out(one),
+            *(_unseen(one) if one.status is not Status.INCONCLUSIVE else ()),
+            *_facts(one),
+            "</main>",
+            f"<footer>Written by triage, schema {html(one.schema_)}. Times are UTC.</footer>",
+        ]
+    )
+    title = f"{one.status.value.upper()} {html(one.service)} {clock(one.window.start)} UTC"
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n'
+        f"<title>{title}</title>\n<style>\n{_STYLE.read_text(encoding='utf-8')}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+    )
+
+
+def _header(one: Diagnosis) -> Iterable[str]:
+    yield f'<header class="{one.status.value}">'
+    yield f'<p class="status">{_sign(STATUS_SIGNS[one.status])} {one.status.value.upper()} <b>{html(one.service)}</b></p>'
+    yield f"<h1>{html(one.headline)}</h1>"
+    yield f'<p class="quiet">{html(window(one))}</p>'
+    yield "</header>"
+
+
+def _symptoms(one: Diagnosis) -> Iterable[str]:
+    if not one.symptoms:
+        return
+    yield "<section><h2>Symptoms</h2>"
+    for symptom in one.symptoms:
+        yield _symptom(symptom, one)
+    yield "</section>"
+
+
+def _symptom(symptom: Symptom, one: Diagnosis) -> str:
+    read = symptom_reading(symptom, one.window.end)
+    name = symptom_name(symptom.name)
+    evidence = symptom.evidence.model_copy(
+        update={"threshold": symptom.threshold, "baseline": symptom.baseline, "unit": symptom.unit, "since": symptom.onset}
+    )
+    return _proof(name, read, chart(evidence, name, one.window.end), symptom.summary)
+
+
+def _layers(one: Diagnosis) -> Iterable[str]:
+    yield "<section><h2>Layers</h2>"
+    rows = []
+    for view in one.layers:
+        state = f'<span class="{view.state.value}">{_sign(LAYER_SIGNS[view.state])} {LAYER_WORDS[view.state]}</span>'
+        found = ", ".join(f'<a href="#{_anchor(rule)}">{html(rule)}</a>' for rule in view.findings)
+        rows.append((f"<b>{view.layer.value}</b>", state, found, str(view.ruled_out), str(view.not_evaluated)))
+    yield _table(("layer", "state", "findings", "ruled out", "not evaluated"), rows)
+    yield "</section>"
+
+
+def _roots(one: Diagnosis) -> Iterable[str]:
+    roots = [finding for finding in one.findings if finding.role == "root"]
+    for number, finding in enumerate(roots):
+        name = "Root cause" if len(roots) == 1 else f"Root cause {number + 1} of {len(roots)}"
+        yield f"<section><h2>{name}</h2>"
+        yield from _finding(finding, one)
+        yield "</section>"
+
+
+def _finding(finding: Finding, one: Diagnosis) -> Iterable[str]:
+    """A finding in full: what, where, first step, proof, how to check it."""
+    near = one.window.end
+    where = html(those(finding.subjects or (finding.subject,), 8))
+    yield f'<article id="{_anchor(finding.rule)}" class="{finding.severity}"><h3>{html(finding.title)}</h3>'
+    yield (
+        f'<p class="quiet"><code>{html(finding.rule)}</code>: {place(finding)}; {finding.severity},'
+        f" confidence {confidence(finding)}<br>on {where}, {began(finding, near)}</p>"
+    )
+    yield f'<p class="summary">{html(finding.summary)}</p>'
+    if finding.contradicts:
+        others = html(", ".join(finding.contradicts))
+        yield f'<p class="unsure">Could also be {others}: what would tell them apart is missing.</p>'
+    playbook = f"<code>triage playbook {html(finding.playbook)}</code>"
+    yield f'<p class="step"><b>First step</b> {html(finding.first_step)}<br>{playbook}</p>'
+    if finding.evidence:
+        yield "<h4>Evidence</h4>"
+    for evidence in finding.evidence:
+        yield _evidence(evidence, near)
+    lines = queries([finding])
+    if lines:
+        yield "<h4>Check by hand</h4>"
+        yield "".join(f'{_comment(what)}<pre tabindex="0"><code>{html(line)}</code></pre>' for what, line in lines)
+    yield "</article>"
+
+
+def _evidence(evidence: Evidence, near: float) -> str:
+    read = reading(evidence, near)
+    remarks = " ".join(part for part in (read.note, meaning(evidence)) if part)
+    return _proof(f"{read.what} of {read.subject}", read, chart(evidence, f"{read.what} of {read.subject}", near), remarks)
+
+
+def _proof(name: str, read: Reading, drawing: str, remarks: str) -> str:
+    """One measured thing: its name, its numbers and its curve."""
+    words = f"condition {VERDICT_WORDS[read.verdict]}"
+    sign = (
+        f'<span class="{read.verdict.value}" role="img" aria-label="{words}" title="{words}">{VERDICT_SIGNS[read.verdict]}</span>'
+    )
+    numbers = [f"<b>{html(read.value)}</b> {html(read.held_against)}"]
+    if read.usual:
+        numbers.append(f"baseline {html(read.usual)}")
+    if read.when:
+        numbers.append(html(read.when))
+    return (
+        f'<div class="proof"><p>{sign} <b>{html(name)}</b><br>{" &#183; ".join(numbers)}'
+        f"{f'<br><small>{html(remarks)}</small>' if remarks else ''}</p>{drawing}</div>"
+    )
+
+
+def _chain(one: Diagnosis) -> Iterable[str]:
+    linked = [tree for tree in trees(one.findings) if tree.follows or tree.finding.role == "consequence"]
+    if not linked:
+        return
+    yield "<section><h2>What follows from what</h2>"
+    yield f'<ul class="chain">{"".join(_node(tree, one) for tree in linked)}</ul>'
+    for finding in one.findings:
+        if finding.role == "consequence":
+            yield from _finding(finding, one)
+    yield "</section>"
+
+
+def _node(node: Node, one: Diagnosis) -> str:
+    """A finding of the tree as a list item, and what follows from it as a list within."""
+    finding = node.finding
+    when = "" if finding.onset is None else f"<time>{clock(finding.onset, one.window.end)}</time> "
+    notes = [
+        f"loop: feeds {html(target.rule)} again; set off by {html(trigger(one.findings, finding).rule)},"
+        " and may go on after that is mended"
+        for target in node.back
+    ]
+    notes.extend(f"also leads to {html(other.rule)}" for other in node.also)
+    said = "".join(f'<p class="loop">&#8634; {note}</p>' for note in notes)
+    below = f"<ul>{''.join(_node(child, one) for child in node.follows)}</ul>" if node.follows else ""
+    link = f'<a href="#{_anchor(finding.rule)}">{html(finding.title)}</a> <code>{html(finding.rule)}</code>'
+    return f"<li>{when}{link}{said}{below}</li>"
+
+
+def _contributing(one: Diagnosis) -> Iterable[str]:
+    others = [finding for finding in one.findings if finding.role == "contributing"]
+    if not others:
+        return
+    yield "<section><h2>Contributing</h2>"
+    for finding in others:
+        yield from _finding(finding, one)
+    yield "</section>"
+
+
+def _ruled_out(one: Diagnosis) -> Iterable[str]:
+    if not one.ruled_out:
+        return
+    rows = []
+    for each in one.ruled_out:
+        read = decider(each, one.window.end)
+        why = f"<code>{html(read.what)}</code> {html(read.compared)} <small>{html(read.note)}</small>" if read else ""
+        rows.append((f"{html(each.title)} <code>{html(each.rule)}</code>", each.layer.value, why))
+    yield "<section><h2>What it is not</h2>"
+    yield _folded(_table(("kind", "layer", "because"), rows), counted(len(rows), "kind") + " ruled out", len(rows))
+    yield "</section>"
+
+
+def _unseen(one: Diagnosis) -> Iterable[str]:
+    """What could not be looked at, why, and how to change that."""
+    coverage = one.coverage
+    is_blind = one.status is Status.INCONCLUSIVE
+    yield f"<section><h2>{'What is missing for an answer' if is_blind else 'What could not be looked at'}</h2>"
+    yield f"<p>{coverage.rules_evaluated} of {counted(coverage.rules_total, 'kind')} of failure judged.</p>"
+    lines = [
+        f'source {html(source.name)} <b class="{source.state}">{source.state}</b> {html(source.reason)}'
+        for source in coverage.sources
+        if source.state != "ok"
+    ]
+    lines.extend(
+        f"{html(signal.signal)} is <b>{signal.state.replace('_', ' ')}</b> and was not used. {html(signal.reason)}"
+        for signal in coverage.signals
+        if signal.state in {"stale", "out_of_range"}
+    )
+    lines.extend(html(problem) for problem in coverage.problems)
+    if lines:
+        yield f"<ul>{''.join(f'<li>{line}</li>' for line in lines)}</ul>"
+    yield from _gaps(one)
+    yield "</section>"
+
+
+def _gaps(one: Diagnosis) -> Iterable[str]:
+    """Kinds that could not be judged, by what would let them be."""
+    if not one.not_evaluated:
+        return
+    rows = [
+        (
+            ", ".join(f"<code>{html(each.rule)}</code>" for each in gap.rules),
+            ", ".join(f"<code>{html(name)}</code>" for name in gap.missing),
+            html(gap.how),
+        )
+        for gap in gaps(one.not_evaluated)
+    ]
+    table = _table(("kinds", "missing", "how to get it"), rows)
+    yield _folded(table, counted(len(one.not_evaluated), "kind") + " not evaluated", len(rows))
+
+
+def _facts(one: Diagnosis) -> Iterable[str]:
+    if not one.facts:
+        return
+    yield "<section><h2>What is known of the service</h2>"
+    yield _table(("fact", "value"), [(f"<code>{html(key)}</code>", html(value)) for key, value in all_facts(one)])
+    yield "</section>"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of cells that are HTML already."""
+    top = "".join(f'<th scope="col">{cell}</th>' for cell in head)
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    return f'<div class="wide" tabindex="0"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _folded(content: str, name: str, rows: int) -> str:
+    """The content, folded away if it is long."""
+    return content if rows <= _MANY else f"<details><summary>{name}</summary>{content}</details>"
+
+
+def _comment(what: str) -> str:
+    return f'<p class="quiet">{html(what)}</p>' if what else ""
+
+
+def _sign(sign: str) -> str:
+    """A sign for the eye; the word beside it says the same."""
+    return f'<span aria-hidden="true">{sign}{_TEXT_STYLE}</span>'
+
+
+def _anchor(rule: str) -> str:
+    """The place of a finding on the page."""
+    return html(f"finding-{rule}".replace(" ", "-"))
