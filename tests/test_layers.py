@@ -1,0 +1,108 @@
+"""Imports point one way. The contracts in pyproject.toml say it of the code; this says it of what is really loaded."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import triage
+from triage.bundle import bundled
+
+PACKAGE = Path(triage.__file__).parent
+
+SLOW = (
+    "numpy",
+    "pyarrow",
+    "pydantic",
+    "textual",
+    "rich",
+    "yaml",
+    "re2",
+    "requests",
+    "pandas",
+    "pynvml",
+    "psutil",
+    "prometheus_api_client",
+)
+"""What may not be loaded to show help."""
+
+COLLECTORS_ONLY = {"pynvml", "psutil", "requests", "prometheus_api_client"}
+"""Drivers, the host and the network."""
+
+DIAGNOSIS = """
+from triage.engine.diagnose import diagnose
+from triage.engine.rules import load_rules
+from triage.model.recording import Recording, Window
+from triage.render import FORMATS, render
+diagnosis = diagnose(Recording("llm", Window(1000.0, 1600.0, 400.0)), load_rules())
+for form in FORMATS:
+    assert "llm" in render(diagnosis, form)
+"""
+
+
+def loaded_after(code: str) -> set[str]:
+    """Top names of the modules that a fresh interpreter has loaded after running some code."""
+    listing = "print(); print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+    program = f"import sys\n{code}\nsys.stdout = sys.__stdout__\n{listing}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=PACKAGE.parent)
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def imports_of(path: Path) -> Iterator[str]:
+    """Full names of the modules that a file imports, anywhere in it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield f"{'.' * node.level}{node.module or ''}"
+
+
+@pytest.mark.parametrize("words", [["--help"], ["diagnose", "--help"], ["rules", "lint", "--help"], ["--version"]])
+def test_help_loads_nothing_slow(words: list[str]) -> None:
+    """Help is instant, because nothing that takes time is imported for it."""
+    code = f"from triage.cli import main\ntry:\n    main({words!r})\nexcept SystemExit as stop:\n    assert not stop.code"
+    assert not loaded_after(code) & set(SLOW)
+
+
+def test_a_report_does_not_load_the_tui() -> None:
+    """Diagnosing and rendering in every format needs no Textual, and no source."""
+    assert not loaded_after(DIAGNOSIS) & ({"textual"} | COLLECTORS_ONLY)
+
+
+def test_only_the_tui_imports_textual() -> None:
+    """Whoever reads another part of the program needs to know nothing of Textual."""
+    touching = {path for path in PACKAGE.rglob("*.py") if any(name.partition(".")[0] == "textual" for name in imports_of(path))}
+    assert all(path.is_relative_to(PACKAGE / "tui") for path in touching)
+
+
+def test_only_collectors_touch_drivers_host_and_network() -> None:
+    """The program itself reads nothing but files."""
+    touching = {
+        path for path in PACKAGE.rglob("*.py") if any(name.partition(".")[0] in COLLECTORS_ONLY for name in imports_of(path))
+    }
+    inside = PACKAGE / "collectors"
+    assert all(path.is_relative_to(inside) for path in touching)
+
+
+@pytest.mark.parametrize("path", sorted(bundled("collectors").glob("*.py")), ids=lambda path: path.stem)
+def test_a_collector_imports_of_ours_only_the_sdk(path: Path) -> None:
+    """Collectors are loaded by path, so no static contract sees them: their imports are read here."""
+    names = list(imports_of(path))
+    assert [name for name in names if name.partition(".")[0] == "triage" and name != "triage.sdk"] == []
+    assert [name for name in names if name.startswith(".")] == []
+
+
+def test_no_collector_hides_a_library() -> None:
+    """A collector is named after what it sees, never like a library that it or another one imports."""
+    imported = {name.partition(".")[0] for path in bundled("collectors").glob("*.py") for name in imports_of(path)}
+    assert not imported & {path.stem for path in bundled("collectors").glob("*.py")}
+
+
+def test_the_folders_beside_the_package_are_no_packages() -> None:
+    """No rules, collectors or playbooks package may ever be importable from an installation."""
+    assert [
+        path for kind in ("rules", "collectors", "playbooks") for path in [bundled(kind) / "__init__.py"] if path.exists()
+    ] == []
