@@ -13,7 +13,6 @@ from triage.ingest.naming import Use
 from triage.ingest.prometheus_json import parse_answer
 from triage.ingest.raw import RawSeries
 from triage.ingest.subjects import CARD_LABELS, GPU_LABELS, NODE_LABELS, OWNER_LABELS, POD_LABELS, SERVICE_LABELS
-from triage.ingest.translate import PATIENCE_STEPS
 from triage.model.recording import Floats, Window
 from triage.model.vocabulary import Combine, Kind, Scope, catalogue
 
@@ -28,6 +27,9 @@ FEWEST_POINTS = 12
 
 RATE_INTERVALS = 4.0
 """A rate is taken over this many scrape intervals at least, so that one missed scrape leaves no hole in it."""
+
+LAST_INTERVALS = 1.5
+"""A last value may be this many scrape intervals old: scrapes jitter, and what has ended must not seem to go on."""
 
 MEAN_INTERVALS = 3.0
 """From this many scrapes a step on, a gauge is asked for as the mean over the step instead of its last value."""
@@ -209,7 +211,7 @@ def reading_span(reading: Reading, step: float, interval: float) -> float:
     """
     if reading == "rate":
         return max(step, RATE_INTERVALS * interval)
-    return step if reading == "mean" else PATIENCE_STEPS * interval
+    return step if reading == "mean" else LAST_INTERVALS * interval
 
 
 _OPERATORS: dict[Combine, Operator] = {Combine.SUM: "sum", Combine.MEAN: "avg", Combine.MAX: "max", Combine.MIN: "min"}
