@@ -167,7 +167,8 @@ def read_truth(path: Path) -> Truth:
     :raises DataError: it is not of the form that docs/cases.md describes
     """
     try:
-        return Truth.model_validate(tomllib.loads(path.read_text(encoding="utf-8")).get("truth", {}))
+        told = tomllib.loads(path.read_text(encoding="utf-8"))
+        return Truth.model_validate(told.get("truth", told))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, ValidationError) as error:
         raise DataError(f"{path} is no truth: {error}") from error
 

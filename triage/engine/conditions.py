@@ -111,7 +111,8 @@ def _joined(parts: Sequence[Outcome], *, every: bool) -> Outcome:
     if (not every and verdict is PRESENT) or (every and verdict is ABSENT):
         telling = [part for part in parts if part.verdict is verdict]
     evidence = tuple(e for part in telling for e in part.evidence)
-    return Outcome(verdict, evidence, tuple(pair for part in parts for pair in part.named))
+    speaking = sorted(parts, key=lambda part: part.verdict is not PRESENT)
+    return Outcome(verdict, evidence, tuple(pair for part in speaking for pair in part.named))
 
 
 # Measures

@@ -20,6 +20,10 @@ _SMOOTHING = 60.0
 """Ratios of two rates are taken over at least this many seconds: in one scrape interval there may be few events or none."""
 
 _LEAST_EVENTS = 1e-9
+_LEAST_BATCH = 2
+_SAME_START = 1.0
+_NEAR_PEAK = 0.85
+"""A full batch loses and takes in members all the time: scrapes see it a few requests below its limit."""
 
 
 def derive(frame: Frame) -> None:
@@ -127,6 +131,11 @@ def _finished(frame: Frame, replica: Subject) -> Floats | None:
     return _own_total(frame, replica, "finished.stop", "finished.length", "finished.abort", "finished.error")
 
 
+def _prefill_per_request(frame: Frame, replica: Subject) -> Floats | None:
+    computed = first_measured(frame.cells("tokens.prompt_computed", replica), frame.cells("tokens.prompt", replica))
+    return ratio(computed, _finished(frame, replica), frame)
+
+
 def _share_of_finished(signal: str) -> Derivation:
     return lambda frame, replica: share(frame.cells(signal, replica), _finished(frame, replica), frame)
 
@@ -149,6 +158,16 @@ def _batch_fill(frame: Frame, replica: Subject) -> Floats | None:
         fact = frame.recording.fact("max_num_seqs", replica)
         limit = np.full(len(frame.grid.times), float(fact)) if isinstance(fact, int | float) and fact > 0 else None
     return quotient(running, limit)
+
+
+def _plateau(frame: Frame, replica: Subject) -> Floats | None:
+    """1 where requests wait and no more run than ever: what a limit looks like that nobody tells."""
+    running, waiting = frame.cells("batch.running", replica), frame.cells("queue.waiting", replica)
+    if running is None or waiting is None or np.isnan(running).all():
+        return None
+    peak = float(np.nanmax(running))
+    held = (waiting >= 1) & (running >= _NEAR_PEAK * peak) & (running >= _LEAST_BATCH)
+    return np.where(np.isnan(running) | np.isnan(waiting), np.nan, held.astype(float))
 
 
 def _mean_latency(frame: Frame, signal: str, subject: Subject) -> Floats | None:
@@ -214,8 +233,23 @@ def alive(frame: Frame, replica: Subject) -> Floats | None:
     up = frame.cells("target.up", replica)
     if up is not None:
         here &= ~(up == 0)
+    here = _bridged(here, frame.cells("process.start_time", replica))
     begun = np.maximum.accumulate(here)
     return np.where(begun & _somebody_measured(frame), here.astype(float), np.nan)
+
+
+def _bridged(
+    here: "np.ndarray[tuple[int], np.dtype[np.bool_]]", start: Floats | None
+) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+    """Silences after which the same process goes on are gaps in the samples: it lived all the time."""
+    out = here.copy()
+    if start is None:
+        return out
+    told = np.flatnonzero(here & ~np.isnan(start))
+    for before, after in pairwise(told):
+        if abs(start[after] - start[before]) <= _SAME_START:
+            out[before:after] = True
+    return out
 
 
 def _somebody_measured(frame: Frame) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
@@ -376,6 +410,7 @@ def _mean_over(frame: Frame, signal: str) -> Floats | None:
 
 DERIVATIONS: dict[str, Derivation] = {
     "prefix.hit_ratio": _prefix_hit_ratio,
+    "prefill.per_request": _prefill_per_request,
     "offload.hit_ratio": _share_of("offload.hits", "offload.queries"),
     "offload.load_speed": _ratio_of("offload.load_bytes", "offload.load_seconds"),
     "finished.length_ratio": _share_of_finished("finished.length"),
@@ -385,6 +420,7 @@ DERIVATIONS: dict[str, Derivation] = {
     "container.memory_ratio": _quotient_of("container.memory", "container.memory_limit"),
     "process.fds_ratio": _quotient_of("process.open_fds", "process.max_fds"),
     "batch.fill": _batch_fill,
+    "batch.plateau": _plateau,
     "ttft.queue_share": _queue_share,
     "ttft.unaccounted": _unaccounted,
     "engine.time_per_step": _time_per_step,

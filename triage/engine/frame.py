@@ -154,12 +154,10 @@ class Frame:
         """Subjects of a scope that a subject belongs to or that belong to it; all of the scope for the service itself."""
         if subject.scope is scope:
             return [subject]
+        if scope is Scope.SERVICE:
+            return [Subject(scope, self.recording.service)]
         everything = self.recording.subjects[scope]
-        if (
-            Scope.SERVICE in (subject.scope, scope)
-            or Scope.CLIENT in (subject.scope, scope)
-            or Scope.GATEWAY in (subject.scope, scope)
-        ):
+        if subject.scope is Scope.SERVICE or Scope.CLIENT in (subject.scope, scope) or Scope.GATEWAY in (subject.scope, scope):
             return everything
         links = self.recording.links
         up = [target for target in links.get(subject, ()) if target.scope is scope]

@@ -56,11 +56,14 @@ def rank(candidates: Sequence[Candidate], bridges: Mapping[str, frozenset[str]])
 
 
 def _link(places: Mapping[str, Place], bridges: Mapping[str, frozenset[str]]) -> None:
-    """Notes which finding explains which."""
+    """Notes which finding explains which. A chain over an unseen kind does not count against the arrow that is known."""
     for cause in places.values():
         reach = _reach(cause.candidate, bridges)
         for effect in places.values():
             if effect is cause or effect.candidate.rule not in reach or not _in_time(cause.candidate, effect.candidate):
+                continue
+            direct = effect.candidate.rule in cause.candidate.leads_to
+            if not direct and cause.candidate.rule in effect.candidate.leads_to:
                 continue
             cause.explains.append(effect.candidate.rule)
             effect.explained_by.append(cause.candidate.rule)

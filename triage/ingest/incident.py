@@ -1,10 +1,10 @@
 """Opens what people hand over: an incident folder, a recording, a bare dump of metrics, a saved Prometheus answer."""
 
 import tomllib
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from collections.abc import Callable
 from typing import BinaryIO
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -98,7 +98,7 @@ def _samples(path: Path) -> list[RawSeries]:
     if not data.strip():
         raise DataError(f"{path} is empty", "record it again")
     try:
-        if data.lstrip()[:1] in {b"{", b"["} and b'"status"' in data[:4096] or data.lstrip()[:1] == b"[":
+        if (data.lstrip()[:1] in {b"{", b"["} and b'"status"' in data[:4096]) or data.lstrip()[:1] == b"[":
             from triage.ingest.prometheus_json import parse_answer
 
             return parse_answer(data)
@@ -137,7 +137,10 @@ def read_incident(folder: Path, service: Service | None = None) -> Recording:
     metrics = next((folder / name for name in METRIC_FILES if (folder / name).exists()), None)
     series = _samples(metrics) if metrics else []
     if metrics is None and not (folder / "logs").is_dir() and not (folder / "changes.jsonl").exists():
-        raise DataError(f"{folder} holds no metrics, no logs and no changes", f"an incident folder has {METRIC_FILES[0]}[.gz], logs/ or changes.jsonl")
+        raise DataError(
+            f"{folder} holds no metrics, no logs and no changes",
+            f"an incident folder has {METRIC_FILES[0]}[.gz], logs/ or changes.jsonl",
+        )
     window = _window(case, series, folder)
     recording = with_source(translate(series, load_dialects(), known, window), "metrics")
     return merged([recording, *_beside(folder, recording, window)])

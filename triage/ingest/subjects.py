@@ -22,7 +22,16 @@ POD_LABELS = ("pod", "exported_pod", "pod_name", "kubernetes_pod_name", "replica
 NODE_LABELS = ("node", "Hostname", "hostname", "nodename", "kubernetes_node", "host")
 GPU_LABELS = ("UUID", "gpu_uuid", "uuid")
 CARD_LABELS = ("pci_bus_id", "gpu", "gpu_id", "device", "minor_number")
-OWNER_LABELS = ("deployment", "statefulset", "replicaset", "horizontalpodautoscaler", "hpa", "scaledObject", "name", "inferenceservice")
+OWNER_LABELS = (
+    "deployment",
+    "statefulset",
+    "replicaset",
+    "horizontalpodautoscaler",
+    "hpa",
+    "scaledObject",
+    "name",
+    "inferenceservice",
+)
 _IDENTITY = (*SERVICE_LABELS[:-1], *POD_LABELS)
 
 
@@ -116,7 +125,9 @@ class Selection:
 
     def gateway(self, labels: Labels, identity: Iterable[str] = ()) -> Subject | None:
         """The gateway; None if the series is about traffic of another service."""
-        route = first(labels, ("envoy_cluster_name", "destination_service_name", "ingress", "requested_model", "litellm_model_name"))
+        route = first(
+            labels, ("envoy_cluster_name", "destination_service_name", "ingress", "requested_model", "litellm_model_name")
+        )
         other = labels.get("service", "") not in {"", self.service.name} and not self.names_service(labels)
         if other and not (route and self._routes_here(route)):
             return None
@@ -137,7 +148,12 @@ class Selection:
         return Subject(Scope.CLIENT, first(labels, ("job", "instance")) or "client")
 
     def target(self, labels: Labels) -> Subject:
-        """The scrape target by itself."""
+        """The scrape target: the replica if it is an engine of the service, else the target by itself."""
+        pod, instance = first(labels, POD_LABELS), labels.get("instance", "")
+        if pod in self.pods:
+            return Subject(Scope.REPLICA, pod)
+        if instance in self.replicas:
+            return Subject(Scope.REPLICA, self.replicas[instance])
         return Subject(Scope.TARGET, f"{labels.get('job', '')}/{labels.get('instance', '')}")
 
 

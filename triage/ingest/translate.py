@@ -3,11 +3,13 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 
+from triage.ingest.lifetimes import metric_events
+from triage.ingest.naming import GENERIC, Group, Index, Use, Ways, index_names, is_engine_name
 from triage.ingest.rates import bucket_rates, combined, sample_step, to_rates
 from triage.ingest.raw import RawSeries
 from triage.ingest.subjects import NODE_LABELS, POD_LABELS, Selection, first, select
@@ -16,78 +18,11 @@ from triage.model.recording import Fact, Floats, Histogram, Origin, Recording, S
 from triage.model.service import Service
 from triage.model.vocabulary import Combine, Kind, Scope, catalogue
 
-_GENERIC = re.compile(r"(process|python|http|go|container)_")
-"""Names that every client library exports: they are read by the dialect of the target that they come from."""
-
-_SUFFIXES = ("_bucket", "_sum", "_count")
-_IDENTITY_NOISE = frozenset({"le", "quantile"})
 _TOLERANCE = 0.02
 """A ratio may be this much above 1: exporters round, and rates of two counters are not taken at one instant."""
 
 PATIENCE_STEPS = 2.5
 """A sample speaks for this many scrape intervals: one missed scrape is bridged, two are a gap."""
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """How a metric name is read: by which entry of which dialect, and how good the name is (0 is the newest)."""
-
-    dialect: Dialect
-    entry: Entry
-    rank: int
-    part: str = ""
-
-
-Index = Mapping[str, tuple[Use, ...]]
-
-
-@dataclass(slots=True)
-class _Group:
-    """All series that make one signal of one subject."""
-
-    use: Use
-    subject: Subject
-    parts: list[tuple[Use, RawSeries]] = field(default_factory=list)
-
-
-def index_names(dialects: Sequence[Dialect]) -> Index:
-    """Metric name -> how it can be read."""
-    found: dict[str, list[Use]] = {}
-    for dialect in dialects:
-        for entry in dialect.metrics:
-            for rank, written in enumerate(entry.names):
-                for spelling in spellings(written, dialect):
-                    for name, part in _exposed(spelling, entry):
-                        uses = found.setdefault(name, [])
-                        if not any(use.entry is entry and use.part == part for use in uses):
-                            uses.append(Use(dialect, entry, rank, part))
-    return {name: tuple(uses) for name, uses in found.items()}
-
-
-def spellings(name: str, dialect: Dialect) -> list[str]:
-    """A name with each spelling of the dialect's prefix."""
-    written = dialect.prefixes[0] if dialect.prefixes else ""
-    if not written or not name.startswith(written):
-        return [name]
-    return [prefix + name[len(written) :] for prefix in dialect.prefixes]
-
-
-def _exposed(name: str, entry: Entry) -> list[tuple[str, str]]:
-    """The names under which an exposition shows a metric, with the part that each one is."""
-    if entry.type == "histogram":
-        return [(name + suffix, suffix[1:]) for suffix in _SUFFIXES]
-    if entry.type == "counter":
-        other = name.removesuffix("_total") if name.endswith("_total") else name + "_total"
-        return [(name, ""), (other, "")]
-    if entry.type == "info":
-        return [(name, ""), (name.removesuffix("_info") if name.endswith("_info") else name + "_info", "")]
-    return [(name, "")]
-
-
-def is_engine_name(index: Index, name: str) -> bool:
-    """Whether only engines export a metric of that name."""
-    uses = index.get(name, ())
-    return bool(uses) and not _GENERIC.match(name) and all(use.dialect.scope is Scope.REPLICA for use in uses)
 
 
 def translate(series: Iterable[RawSeries], dialects: Sequence[Dialect], service: Service, window: Window) -> Recording:
@@ -101,16 +36,17 @@ def translate(series: Iterable[RawSeries], dialects: Sequence[Dialect], service:
     index = index_names(dialects)
     selection = select(series, service, lambda name: is_engine_name(index, name))
     step = _usual_step(series)
-    groups, facts = _grouped(series, index, selection)
+    slots, facts = _grouped(series, index, selection)
     maker = _Maker(window, step)
-    for group in groups:
-        maker.make(group)
+    for ways in slots.values():
+        maker.make(_best(ways))
     problems = [] if selection.named else [f"nothing in the data says which series belong to {service.name}"]
     return Recording(
         service=service.name,
         window=window,
         series=tuple(sorted(maker.series, key=lambda s: (s.signal, s.subject))),
         histograms=tuple(sorted(maker.histograms, key=lambda h: (h.signal, h.subject))),
+        events=metric_events(slots.values(), window, step),
         facts=tuple(facts + [Fact(Subject(Scope.SERVICE, service.name), key, value) for key, value in service.facts.items()]),
         links=_links(series, selection),
         objectives=dict(service.objectives),
@@ -136,10 +72,12 @@ def _usual_step(series: Sequence[RawSeries]) -> float:
     return float(np.median(steps)) if steps else 15.0
 
 
-def _grouped(series: Sequence[RawSeries], index: Index, selection: Selection) -> tuple[list[_Group], list[Fact]]:
+def _grouped(
+    series: Sequence[RawSeries], index: Index, selection: Selection
+) -> tuple[dict[tuple[str, Subject], Ways], list[Fact]]:
     """Series by signal and subject, and the facts that labels hold."""
     targets = _target_dialects(series, index)
-    groups: dict[tuple[str, Subject], dict[tuple[int, int], _Group]] = {}
+    groups: dict[tuple[str, Subject], Ways] = {}
     facts: dict[tuple[Subject, str], Fact] = {}
     order: dict[int, int] = {}
     for one in series:
@@ -152,22 +90,22 @@ def _grouped(series: Sequence[RawSeries], index: Index, selection: Selection) ->
             if use.entry.signal:
                 entry_order = order.setdefault(id(use.entry), len(order))
                 slots = groups.setdefault((use.entry.signal, subject), {})
-                group = slots.setdefault((entry_order, use.rank), _Group(use, subject))
+                group = slots.setdefault((entry_order, use.rank), Group(use, subject))
                 group.parts.append((use, one))
-    return [_best(slots) for slots in groups.values()], list(facts.values())
+    return groups, list(facts.values())
 
 
-def _best(slots: Mapping[tuple[int, int], _Group]) -> _Group:
+def _best(ways: Ways) -> Group:
     """Of several ways to the same signal of a subject the one that reaches furthest, then the dialect's first, the newest name.
 
     A name that ended early (a rename at an upgrade) must not win over the one that goes on.
     """
 
     def merit(key: tuple[int, int]) -> tuple[float, int, int]:
-        newest = max(float(one.times[-1]) for _, one in slots[key].parts)
+        newest = max(float(one.times[-1]) for _, one in ways[key].parts)
         return (-round(newest / 120.0), key[0], key[1])
 
-    return slots[min(slots, key=merit)]
+    return ways[min(ways, key=merit)]
 
 
 def _target_dialects(series: Sequence[RawSeries], index: Index) -> dict[tuple[str, str], str]:
@@ -176,7 +114,7 @@ def _target_dialects(series: Sequence[RawSeries], index: Index) -> dict[tuple[st
     for one in series:
         uses = index.get(one.name, ())
         names = {use.dialect.name for use in uses}
-        if len(names) == 1 and not _GENERIC.match(one.name):
+        if len(names) == 1 and not GENERIC.match(one.name):
             target = (one.labels.get("job", ""), one.labels.get("instance", ""))
             votes.setdefault(target, Counter())[next(iter(names))] += 1
     return {target: min(counts, key=lambda name: (-counts[name], name)) for target, counts in votes.items()}
@@ -190,7 +128,7 @@ def _uses(one: RawSeries, index: Index, targets: Mapping[tuple[str, str], str]) 
     claimed = {use.dialect.name for use in uses}
     if "service" in claimed:
         return [use for use in uses if use.dialect.name == "service"] + [use for use in uses if use.dialect.name != "service"]
-    if len(claimed) == 1 and not _GENERIC.match(one.name):
+    if len(claimed) == 1 and not GENERIC.match(one.name):
         return list(uses)
     job = one.labels.get("job", "")
     speaks = targets.get((job, one.labels.get("instance", "")))
@@ -290,7 +228,7 @@ class _Maker:
         self.problems: list[str] = []
         self.rejected: dict[str, str] = {}
 
-    def make(self, group: _Group) -> None:
+    def make(self, group: Group) -> None:
         """Adds the series or histogram of one group."""
         if group.use.entry.type == "histogram":
             histogram = self._histogram(group)
@@ -305,7 +243,7 @@ class _Maker:
         if self._in_range(group, values):
             self.series.append(Series(entry.signal, group.subject, times, values, _origin(group)))
 
-    def _values(self, group: _Group) -> tuple[Floats, Floats]:
+    def _values(self, group: Group) -> tuple[Floats, Floats]:
         """Combined samples of the group in the source's unit."""
         entry = group.use.entry
         counter = entry.type == "counter"
@@ -316,7 +254,7 @@ class _Maker:
         how = entry.combine or catalogue()[entry.signal].combine
         return combined(parts, how, rates=counter, patience=self.patience)
 
-    def _rates(self, one: RawSeries, group: _Group) -> tuple[Floats, Floats]:
+    def _rates(self, one: RawSeries, group: Group) -> tuple[Floats, Floats]:
         """Rates of one counter, counted from 0 if it appeared later than its siblings, which live on beside it."""
         start = min(float(other.times[0]) for _, other in group.parts)
         end = max(float(other.times[-1]) for _, other in group.parts if other is not one) if len(group.parts) > 1 else 0.0
@@ -326,7 +264,7 @@ class _Maker:
             return to_rates(np.concatenate(([born], one.times)), np.concatenate(([0.0], one.values)))
         return to_rates(one.times, one.values)
 
-    def _in_range(self, group: _Group, values: Floats) -> bool:
+    def _in_range(self, group: Group, values: Floats) -> bool:
         """Whether the values can be what the signal means; if not, says so."""
         signal = catalogue()[group.use.entry.signal]
         if signal.kind is Kind.RATIO:
@@ -335,14 +273,14 @@ class _Maker:
         if not broken.any():
             return True
         worst = float(values[broken][0])
+        span = f"between {signal.low:g} and {signal.high:g} {signal.unit}".rstrip()
         self.rejected[signal.name] = (
-            f"{group.use.dialect.title} says {worst:g} where {signal.name} lies between {signal.low:g} and {signal.high:g} {signal.unit}".rstrip()
-            + ": wrong unit or broken reading"
+            f"{group.use.dialect.title} says {worst:g} where {signal.name} lies {span}: wrong unit or broken reading"
         )
         self.problems.append(self.rejected[signal.name])
         return False
 
-    def _histogram(self, group: _Group) -> Histogram | None:
+    def _histogram(self, group: Group) -> Histogram | None:
         """One distribution out of the buckets, sums and counts of the group."""
         by_bound: dict[float, list[tuple[Floats, Floats]]] = {}
         sums: list[tuple[Floats, Floats]] = []
@@ -365,7 +303,7 @@ class _Maker:
         return self._from_buckets(group, by_bound, sums)
 
     def _from_buckets(
-        self, group: _Group, by_bound: dict[float, list[tuple[Floats, Floats]]], sums: list[tuple[Floats, Floats]]
+        self, group: Group, by_bound: dict[float, list[tuple[Floats, Floats]]], sums: list[tuple[Floats, Floats]]
     ) -> Histogram:
         """A histogram on the times of its total count."""
         entry = group.use.entry
@@ -373,7 +311,9 @@ class _Maker:
         rows = {bound: combined(by_bound[bound], Combine.SUM, rates=True, patience=self.patience) for bound in bounds}
         times = rows[np.inf][0]
         cumulative = np.stack([_on(times, *rows[bound]) for bound in bounds])
-        total = _on(times, *combined(sums, Combine.SUM, rates=True, patience=self.patience)) if sums else np.full(len(times), np.nan)
+        total = (
+            _on(times, *combined(sums, Combine.SUM, rates=True, patience=self.patience)) if sums else np.full(len(times), np.nan)
+        )
         return Histogram(
             entry.signal,
             group.subject,
@@ -404,13 +344,13 @@ def _on(times: Floats, own: Floats, values: Floats) -> Floats:
 def _flags(values: Floats, entry: Entry) -> Floats:
     """Values of a state as 1 and 0 where the entry asks for a number or a bit."""
     if entry.one_if is not None:
-        return (values == entry.one_if).astype(float)
+        return np.where(values == entry.one_if, 1.0, 0.0)
     if entry.bit is not None:
-        return ((values.astype(np.int64) & entry.bit) != 0).astype(float)
+        return np.where((values.astype(np.int64) & entry.bit) != 0, 1.0, 0.0)
     return values
 
 
-def _origin(group: _Group) -> Origin:
+def _origin(group: Group) -> Origin:
     """Where the group's series came from, with a selector that finds them again."""
     entry = group.use.entry
     sample = group.parts[0][1]
@@ -420,12 +360,24 @@ def _origin(group: _Group) -> Origin:
     return Origin(group.use.dialect.name, name, _selector(name, group), entry.type == "counter", entry.scale)
 
 
-def _selector(name: str, group: _Group) -> str:
+def _selector(name: str, group: Group) -> str:
     """PromQL selector of a group: the labels that all its series share."""
     shared = dict(group.parts[0][1].labels)
     for _, one in group.parts[1:]:
         shared = {label: value for label, value in shared.items() if one.labels.get(label) == value}
-    telling = ("service", "pod", "replica", "instance", "job", "node", "Hostname", "UUID", "gpu", "deployment", "envoy_cluster_name")
+    telling = (
+        "service",
+        "pod",
+        "replica",
+        "instance",
+        "job",
+        "node",
+        "Hostname",
+        "UUID",
+        "gpu",
+        "deployment",
+        "envoy_cluster_name",
+    )
     keep = {label: value for label, value in shared.items() if label in telling or label in group.use.entry.where}
     if "pod" in keep or "replica" in keep:
         keep.pop("instance", None)

@@ -174,7 +174,7 @@ _ENGINE_ROWS: list[Row] = [
     ("spec.drafts", "drafts", _RATE, _SUM, "Speculative drafts verified."),
     ("spec.draft_tokens", "tokens", _RATE, _SUM, "Draft tokens proposed."),
     ("spec.accepted_tokens", "tokens", _RATE, _SUM, "Draft tokens accepted."),
-    ("spec.step_tokens", "tokens", _GAUGE, _MEAN, "Tokens per verified draft, the model's own one included, as the engine reports it."),
+    ("spec.step_tokens", "tokens", _GAUGE, _MEAN, "Tokens per verified draft, the model's own included, as the engine says."),
     ("output.corrupted", "requests", _RATE, _SUM, "Requests whose logits held NaN."),
     ("grammar.requests", "requests", _RATE, _SUM, "Requests whose answer must follow a grammar or schema."),
     ("grammar.compile_time", "seconds", _DIST, _SUM, "Time to compile a grammar."),
@@ -395,6 +395,7 @@ _PROMETHEUS_ROWS: list[Row] = [
 
 _DERIVED_REPLICA_ROWS: list[Row] = [
     ("prefix.hit_ratio", "ratio", _RATIO, _MEAN, "Share of looked-up prompt tokens found in the prefix cache."),
+    ("prefill.per_request", "tokens", _GAUGE, _MEAN, "Prompt tokens computed per finished request."),
     ("offload.hit_ratio", "ratio", _RATIO, _MEAN, "Share of looked-up prompt tokens found in the offload tier."),
     ("offload.load_speed", "bytes", _GAUGE, _MIN, "Bytes per second of a load from the offload tier."),
     ("finished.length_ratio", "ratio", _RATIO, _MEAN, "Share of answers that ended at their length limit."),
@@ -404,6 +405,7 @@ _DERIVED_REPLICA_ROWS: list[Row] = [
     ("container.memory_ratio", "ratio", _RATIO, _MAX, "Container memory as a share of its limit."),
     ("process.fds_ratio", "ratio", _RATIO, _MAX, "Open descriptors as a share of the limit."),
     ("batch.fill", "ratio", _RATIO, _MAX, "Running requests as a share of the batch limit."),
+    ("batch.plateau", "", _STATE, _MIN, "1 while requests wait and the batch is about as large as it ever was."),
     ("ttft.queue_share", "ratio", _RATIO, _MEAN, "Share of the time to first token spent in the queue."),
     ("ttft.unaccounted", "seconds", _GAUGE, _MEAN, "Mean time to first token that neither queue nor prefill accounts for."),
     ("engine.time_per_step", "seconds", _GAUGE, _MEAN, "Wall time per engine iteration."),
