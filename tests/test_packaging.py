@@ -1,0 +1,103 @@
+"""What is shipped: the sdist, the wheel made from it, and an installation of that wheel, far from the checkout."""
+
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+MAPPED = ("rules", "collectors", "playbooks")
+
+pytestmark = pytest.mark.skipif(not (ROOT / "pyproject.toml").exists(), reason="needs a checkout")
+
+
+def run(*words: object, folder: Path, codes: tuple[int, ...] = (0,)) -> str:
+    """The stdout of a program that ends with one of the codes that are fine."""
+    done = subprocess.run([str(word) for word in words], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode in codes, done.stdout + done.stderr
+    return done.stdout
+
+
+def files_below(folder: Path) -> Iterator[PurePosixPath]:
+    """What a folder of the checkout holds, but for what Python leaves there."""
+    for path in folder.rglob("*"):
+        if path.is_file() and "__pycache__" not in path.parts:
+            yield PurePosixPath(path.relative_to(ROOT).as_posix())
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from the sdist as a release is."""
+    out = tmp_path_factory.mktemp("dist")
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", out, ROOT, folder=out)
+    assert len(list(out.glob("*.tar.gz"))) == 1
+    (built,) = out.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A new virtual environment with the wheel in it; libraries are those of the tests, so no network is needed."""
+    home = tmp_path_factory.mktemp("installed")
+    run(sys.executable, "-m", "venv", "--without-pip", home, folder=home)
+    python = home / "bin" / "python"
+    (site,) = home.glob("lib/python*/site-packages")
+    (site / "libraries.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
+    run(sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-deps", "--no-index", wheel, folder=home)
+    return home
+
+
+def test_the_wheel_holds_exactly_the_package_and_its_metadata(wheel: Path) -> None:
+    """Every file of the checkout that belongs in is in, and nothing else is: no top-level package but ours."""
+    names = {PurePosixPath(name) for name in zipfile.ZipFile(wheel).namelist()}
+    metadata = {name for name in names if name.parts[0].endswith(".dist-info")}
+    expected = {*files_below(ROOT / "triage"), *("triage" / name for kind in MAPPED for name in files_below(ROOT / kind))}
+    assert names - metadata == expected
+    assert {name.name for name in metadata} >= {"METADATA", "RECORD", "entry_points.txt", "LICENSE"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "pattern"), [("rules", "*.yaml"), ("collectors", "*.py"), ("collectors", "dialects/*.yaml"), ("playbooks", "*.md")]
+)
+def test_the_wheel_holds_every_plug_in(wheel: Path, kind: str, pattern: str) -> None:
+    """As many rules, collectors, dialects and playbooks as in the checkout."""
+    shipped = [name for name in zipfile.ZipFile(wheel).namelist() if PurePosixPath(name).match(f"triage/{kind}/**/{pattern}")]
+    shipped += [name for name in zipfile.ZipFile(wheel).namelist() if PurePosixPath(name).match(f"triage/{kind}/{pattern}")]
+    assert len(set(shipped)) == len(list((ROOT / kind).rglob(pattern))) > 0
+
+
+def test_the_installed_program_lists_all_rules(installed: Path, tmp_path: Path) -> None:
+    """Far from the checkout the rules are found inside the package."""
+    listed = run(installed / "bin" / "triage", "rules", "list", folder=tmp_path).splitlines()[1:]
+    assert [line.split()[0] for line in listed] == sorted(path.stem for path in (ROOT / "rules").rglob("*.yaml"))
+
+
+def test_the_installed_program_lists_all_playbooks(installed: Path, tmp_path: Path) -> None:
+    """Far from the checkout the playbooks are found inside the package."""
+    listed = run(installed / "bin" / "triage", "playbook", "list", folder=tmp_path).split()
+    assert sorted(listed) == sorted(path.stem for path in (ROOT / "playbooks").glob("*.md"))
+
+
+def test_the_installed_program_replays_a_case(installed: Path, tmp_path: Path) -> None:
+    """An incident is diagnosed, which takes dialects, rules, playbooks and the engine."""
+    case = min(path.parent for path in (ROOT / "tests" / "incidents").rglob("case.toml"))
+    report = run(installed / "bin" / "triage", "replay", case, "--format", "json", folder=tmp_path, codes=(0, 1, 2, 3))
+    assert '"schema": "triage.diagnosis/1"' in report
+
+
+def test_the_installed_program_loads_all_collectors(installed: Path, tmp_path: Path) -> None:
+    """Collectors are found and loaded from inside the package."""
+    code = "from triage.plugins import load_collectors; print(*sorted(load_collectors()))"
+    loaded = run(installed / "bin" / "python", "-c", code, folder=tmp_path).split()
+    assert loaded == sorted(path.stem for path in (ROOT / "collectors").glob("*.py"))
+
+
+@pytest.mark.parametrize("name", MAPPED)
+def test_no_other_top_level_name_is_installed(installed: Path, tmp_path: Path, name: str) -> None:
+    """Nobody's own ``rules`` or ``collectors`` is shadowed by an installation of triage."""
+    code = f"import triage, importlib.util; print(importlib.util.find_spec({name!r}))"
+    assert run(installed / "bin" / "python", "-c", code, folder=tmp_path) == "None\n"
