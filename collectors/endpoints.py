@@ -37,7 +37,7 @@ from triage.sdk import (
 )
 
 MAX_BYTES = 64 << 20
-"""Largest answer that is read, unpacked. The largest exposition known, of an engine with hundreds of adapters, has about 10 MiB."""
+"""Largest answer that is read, unpacked: a hundred times what a busy engine shows."""
 
 LEAST_STEP = 1.0
 """Seconds between two scrapes of one endpoint at least: the exposition is made by the process that serves the users."""
@@ -74,7 +74,8 @@ class _Scrape:
 class _Target:
     """One endpoint and everything that its scrapes brought.
 
-    :param guessed: nobody named it; it is kept only if it turns out to be an engine
+    :param found: nobody named it
+    :param guessed: it may be anything; it is kept only if it turns out to be an engine
     :param local: it is on this machine
     :param paths: where to look, the next one if there is no exposition
     """
@@ -84,6 +85,7 @@ class _Target:
     token: str
     local: bool
     paths: tuple[str, ...]
+    found: bool = False
     guessed: bool = False
     job: str = "endpoint"
     pending: "Future[_Scrape] | None" = None
@@ -196,7 +198,7 @@ def scrape(address: engines.Address, paths: Sequence[str], token: str, timeout: 
                 raise
         except TimeoutError as error:
             raise ScrapeError(f"gave no whole answer within {timeout:g} s") from error
-        except (OSError, HTTPException) as error:
+        except (OSError, HTTPException, ValueError) as error:
             raise ScrapeError(_reason(error)) from error
     raise ScrapeError("has no path to look at")
 
@@ -365,12 +367,13 @@ def _token(request: Request) -> str:
 def _named(request: Request) -> list[_Target]:
     """The endpoints that the user named."""
     token, own = _token(request), _own_names()
-    usual = [engine.path for engine in engines.ENGINES if engine.name == request.service.facts.get("engine")]
-    targets = {}
-    for text in request.service.endpoints:
+    usual = tuple(engine.path for engine in engines.ENGINES if engine.name == request.service.facts.get("engine"))
+    targets: dict[str, _Target] = {}
+    for text in dict.fromkeys(request.service.endpoints):
         address = engines.parse_address(text)
-        paths = (address.path,) if address.path else tuple(dict.fromkeys([*usual, *engines.TEXT_PATHS]))
-        targets[address.instance] = _Target(address, address.instance, token, engines.is_local(address.host, own), paths)
+        paths = (address.path,) if address.path else usual or engines.TEXT_PATHS
+        instance = address.instance + (address.path if address.instance in targets else "")
+        targets[instance] = _Target(address, instance, token, engines.is_local(address.host, own), paths)
     return list(targets.values())
 
 
@@ -388,20 +391,19 @@ def _found(request: Request) -> tuple[list[_Target], list[str]]:
             ports = ", ".join(str(listener.port) for listener in one.listeners)
             notes.append(f"{one.engine.name} (process {one.process.pid}) listens at {ports}: name its endpoint")
         else:
-            targets[one.usual] = _local(listener, node, tuple(dict.fromkeys([one.engine.path, *engines.TEXT_PATHS])))
+            targets[one.usual] = _local(listener, node, (one.engine.path,))
     usual = {engine.port for engine in engines.ENGINES}
     for listener in sorted(processes.listeners(_PROC).values(), key=lambda listener: (listener.port, listener.host)):
         if listener.port in usual and listener.port not in targets:
-            targets[listener.port] = _local(listener, node, engines.TEXT_PATHS)
+            targets[listener.port] = replace(_local(listener, node, engines.TEXT_PATHS), guessed=True)
     return [targets[port] for port in sorted(targets)], notes
 
 
 def _local(listener: processes.Listener, node: str, paths: tuple[str, ...]) -> _Target:
     """A target on this machine that nobody named. It gets no token: anybody may listen at a port."""
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(listener.host, listener.host)  # noqa: S104 - compared with
-    return _Target(
-        engines.Address("http", host, listener.port), f"{node}:{listener.port}", "", local=True, paths=paths, guessed=True
-    )
+    address = engines.Address("http", host, listener.port)
+    return _Target(address, f"{node}:{listener.port}", "", local=True, paths=paths, found=True)
 
 
 class Endpoints:
@@ -449,7 +451,7 @@ class Endpoints:
             targets = [target for target in targets if target.pending or not target.guessed or target.job != "endpoint"]
             if not targets:
                 break
-        self._harvest(targets, request.timeout, final=True)
+        self._harvest(targets, 0.0 if request.stop.is_set() else request.timeout, final=True)
         return [target for target in targets if target.columns or not target.guessed]
 
     def _harvest(self, targets: Iterable[_Target], timeout: float, *, final: bool = False) -> None:
@@ -462,7 +464,7 @@ class Endpoints:
     def _source(self, targets: Sequence[_Target], notes: Sequence[str]) -> Source:
         """What became of the endpoints, and which were found if none was named."""
         troubles = [text for target in targets for text in target.troubles()] + list(notes)
-        found = [f"{target.job} at {target.instance}" for target in targets if target.guessed]
+        found = [f"{target.job} at {target.instance}" for target in targets if target.found]
         reason = "; ".join(troubles + ([f"found here: {', '.join(found)}"] if found else []))
         if not any(target.columns for target in targets):
             return Source(self.name, SourceState.FAILED, reason)

@@ -113,7 +113,7 @@ class _Machine:
         if processors:
             yield Fact(node, "cpu_count", float(processors), "host")
         if kernel := self.text("proc/sys/kernel/osrelease").strip():
-            yield Fact(node, "kernel", kernel, "host")
+            yield Fact(node, "kernel_version", kernel, "host")
         yield from self.shared_memory(node, "dev/shm")
         if disk := self.fullest_disk():
             yield Fact(node, "disk_mount", disk[0], "host")

@@ -1,6 +1,6 @@
 """The processes of a machine as /proc shows them: their command lines, their ancestors, where they listen, which are engines."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
@@ -43,16 +43,9 @@ class EngineProcess:
     usual: int
 
 
-def processes(proc: Path) -> dict[int, Process]:
-    """All processes by id; those that end while they are read are left out."""
-    found = {}
-    for folder in proc.iterdir() if proc.is_dir() else ():
-        if folder.name.isdigit() and (process := _process(folder)) is not None:
-            found[process.pid] = process
-    return dict(sorted(found.items()))
-
-
-def _process(folder: Path) -> Process | None:
+def process(proc: Path, pid: int) -> Process | None:
+    """The process of that id; None if it is gone or may not be seen."""
+    folder = proc / str(pid)
     try:
         command = (folder / "cmdline").read_bytes().decode("utf-8", errors="replace")
         after_name = (folder / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
@@ -62,22 +55,25 @@ def _process(folder: Path) -> Process | None:
     words = command.rstrip("\0").split("\0")
     if len(words) == 1:
         words = words[0].split(" ")
-    return Process(int(folder.name), parent, tuple(word for word in words if word))
+    return Process(pid, parent, tuple(word for word in words if word))
 
 
-def line_of(process: Process, table: Mapping[int, Process]) -> Iterator[Process]:
-    """The process and its ancestors, nearest first."""
+def ancestry(proc: Path, pid: int) -> Iterator[Process]:
+    """The process of that id and its ancestors, nearest first; nothing if it is gone."""
     seen = set[int]()
-    at: Process | None = process
-    while at is not None and at.pid not in seen:
-        seen.add(at.pid)
-        yield at
-        at = table.get(at.parent)
+    while pid > 0 and pid not in seen and (one := process(proc, pid)) is not None:
+        seen.add(pid)
+        yield one
+        pid = one.parent
 
 
-def serves_engine(process: Process, table: Mapping[int, Process]) -> bool:
-    """Whether a process is an engine's: it or an ancestor is one (workers are spawned under names that say nothing)."""
-    return any(engine_of(one.command) is not None for one in line_of(process, table))
+def serves_engine(proc: Path, pid: int) -> bool | None:
+    """Whether a process is an engine's: it or an ancestor is one (workers are spawned under names that say nothing).
+
+    :returns: None if it is gone or may not be seen
+    """
+    line = list(ancestry(proc, pid))
+    return any(engine_of(one.command) is not None for one in line) if line else None
 
 
 def sees_host_pids(proc: Path) -> bool:
@@ -93,17 +89,16 @@ def engine_processes(proc: Path) -> list[EngineProcess]:
 
     Where another user's sockets are hidden, the port that the command line names counts if somebody listens at it.
     """
-    table = processes(proc)
     found: dict[int, EngineProcess] = {}
-    for process in table.values():
-        engine = engine_of(process.command)
-        if engine is None:
+    for pid in sorted(int(folder.name) for folder in proc.glob("[0-9]*") if folder.name.isdigit()):
+        one = process(proc, pid)
+        engine = engine_of(one.command) if one else None
+        if one is None or engine is None:
             continue
-        usual = metrics_port(process.command, engine)
-        listeners = _listeners(proc, process.pid, usual)
-        if listeners:
-            found[process.pid] = EngineProcess(process, engine, listeners, usual)
-    return [one for one in found.values() if not any(above.pid in found for above in list(line_of(one.process, table))[1:])]
+        usual = metrics_port(one.command, engine)
+        if own := _listeners(proc, pid, usual):
+            found[pid] = EngineProcess(one, engine, own, usual)
+    return [one for one in found.values() if not any(above.pid in found for above in ancestry(proc, one.process.parent))]
 
 
 def listeners(proc: Path, pid: int | str = "self") -> dict[int, Listener]:

@@ -13,6 +13,9 @@ from triage.ingest.sampling import Reading
 SECTOR = 512
 """Bytes of a sector in /proc/diskstats, whatever the disk's own sectors are (kernel documentation, iostats)."""
 
+TICKS_PER_SECOND = 100.0
+"""Unit of /proc/stat: USER_HZ, which is 100 on every machine that runs engines, whatever the kernel's own tick is."""
+
 _REAL_FILE_SYSTEMS = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "jfs", "reiserfs", "bcachefs", "overlay"})
 _VIRTUAL_LINK = re.compile(r"(lo|veth|docker|br-|cni|flannel|cali|virbr|vnet|tun|tap|ifb|dummy|kube-|nodelocaldns|cilium|lxc)")
 _PART_OR_VIRTUAL_DISK = re.compile(r"(loop|ram|zram|dm-|md|sr|fd)\d|nvme\d+n\d+p\d|mmcblk\d+p\d|(sd|hd|vd|xvd)[a-z]+\d")
@@ -40,8 +43,10 @@ def stat(text: str) -> list[Reading]:
         words = line.split()
         if line.startswith("cpu ") and len(words) >= 5:
             ticks = [float(word) for word in words[1:9]]
-            idle = sum(ticks[3:5])
-            readings.append(Reading("node.cpu_busy", sum(ticks) - idle, "/proc/stat", counter=True, whole=sum(ticks)))
+            whole, busy = sum(ticks), sum(ticks) - sum(ticks[3:5])
+            readings.append(Reading("node.cpu_busy", busy, "/proc/stat", counter=True, whole=whole))
+            readings.append(Reading("node.cpu_busy_cores", busy / TICKS_PER_SECOND, "/proc/stat", counter=True))
+            readings.append(Reading("node.cpu_cores", whole / TICKS_PER_SECOND, "/proc/stat", counter=True))
         elif line.startswith("btime ") and len(words) == 2:
             readings.append(Reading("node.boot_time", float(words[1]), "/proc/stat"))
     return readings
