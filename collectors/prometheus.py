@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic
@@ -96,6 +97,7 @@ class _Session(requests.Session):
     :param warnings: what the server had to say beside its answers
     :param asked: questions so far
     :param received: bytes of the answers so far, unpacked
+    :param date: when the last answer was sent, by the sender's clock, Unix seconds; 0 if it did not say
     """
 
     def __init__(self, timeout: float) -> None:
@@ -106,6 +108,7 @@ class _Session(requests.Session):
         self.warnings: dict[str, None] = {}
         self.asked = 0
         self.received = 0
+        self.date = 0.0
 
     def request(self, method: str | bytes, url: str | bytes, *args: Any, **kwargs: Any) -> requests.Response:
         """The parsed answer of the API.
@@ -125,6 +128,7 @@ class _Session(requests.Session):
         except (requests.RequestException, HTTPError, OSError) as error:
             raise _failure(error, str(url), self.timeout) from None
         self.received += len(body)
+        self.date = _moment(response.headers.get("Date", ""))
         answer = _parsed(response, body)
         for warning in answer.body.get("warnings") or ():
             if not str(warning).startswith("PromQL info"):
@@ -159,6 +163,14 @@ class _Session(requests.Session):
             "if that is the right server, give its address; if it is a login page, give a token",
             lost=True,
         )
+
+
+def _moment(date: str) -> float:
+    """Unix seconds of a date in a header; 0 if it is none."""
+    try:
+        return parsedate_to_datetime(date).timestamp()
+    except ValueError:
+        return 0.0
 
 
 _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -298,7 +310,7 @@ class _Server:
 
     def time(self) -> float:
         """The server's clock, Unix seconds."""
-        return _told(lambda: float(self.api.custom_query("time()", params=self._limits())[1]))
+        return _told(lambda: _scalar(self.api.custom_query("time()", params=self._limits())))
 
     def metrics(self, window: Window) -> list[str]:
         """Names of all metrics that have samples near the window."""
@@ -414,6 +426,11 @@ def _told(ask: Callable[[], _T]) -> _T:
         return ask()
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, TriageError):
         raise AskError("gives an answer that is not in the form of the Prometheus API") from None
+
+
+def _scalar(result: Sequence[Any]) -> float:
+    """A single number: Prometheus answers ``[time, "number"]``, VictoriaMetrics a vector of one."""
+    return float(result[0]["value"][1] if isinstance(result[0], dict) else result[1])
 
 
 def _labels(one: Mapping[str, Any]) -> dict[str, str]:
@@ -576,12 +593,16 @@ def _collected(server: _Server) -> Recording:
 
 
 def _skew(server: _Server) -> float:
-    """Seconds by which the server's clock is ahead of ours; 0 if the difference is small or may come of a slow answer."""
+    """Seconds by which the server's clock is ahead of ours; 0 if the difference is small or may come of a slow answer.
+
+    A server that evaluates queries in the past on purpose (VictoriaMetrics by 30 s) still dates its answers rightly.
+    """
     before = server.request.clock()
     theirs = server.time()
     after = server.request.clock()
-    ahead = theirs - (before + after) / 2
-    return ahead if abs(ahead) > _SKEW + (after - before) / 2 else 0.0
+    middle, doubt = (before + after) / 2, _SKEW + (after - before) / 2
+    ahead = [moment - middle for moment in (theirs, server.session.date) if moment]
+    return ahead[0] if all(abs(difference) > doubt for difference in ahead) else 0.0
 
 
 def _surveyed(server: _Server, window: Window) -> Survey:

@@ -327,17 +327,23 @@ def _kept(uses: Sequence[Use]) -> set[str]:
 
 def _conditions(uses: Sequence[Use]) -> list[Matcher]:
     """Conditions on labels that every reading of the metric makes, so that nothing else need be sent."""
-    if not uses:
-        return []
-    shared = set.intersection(*(set(use.entry.where) for use in uses))
-    found: list[Matcher] = []
-    for label in sorted(shared):
-        patterns = sorted({use.entry.where[label] for use in uses})
-        if not any(pattern.startswith("!") for pattern in patterns):
-            found.append(any_pattern(label, patterns))
-        elif len(patterns) == 1:
-            found.append(Matcher(label, "!~", patterns[0].removeprefix("!")))
-    return found
+    shared = set.intersection(*(set(use.entry.where) for use in uses)) if uses else set[str]()
+    conditions = [_condition(label, {use.entry.where[label] for use in uses}) for label in sorted(shared)]
+    return [condition for condition in conditions if condition is not None]
+
+
+def _condition(label: str, patterns: Collection[str]) -> Matcher | None:
+    """The condition that one of these patterns matches; None if it would hardly leave anything out.
+
+    Alternatives that match an absent label are such, and old versions of VictoriaMetrics read ``|.+`` wrongly.
+    """
+    first, *others = sorted(patterns)
+    if others:
+        wide = any(pattern.startswith("!") or re.fullmatch(pattern, "") for pattern in patterns)
+        return None if wide else any_pattern(label, patterns)
+    if first.startswith("!"):
+        return Matcher(label, "!~", first.removeprefix("!"))
+    return Matcher(label, "=~" if _MEANS_SOMETHING.search(first) else "=", first)
 
 
 def read_matrix(metric: str, result: Sequence[Mapping[str, Any]], *, rate: bool) -> list[RawSeries]:
