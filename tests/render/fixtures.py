@@ -55,7 +55,7 @@ def symptom(
     low, high = bounds or (None, None)
     return Symptom(
         name=name,
-        summary=f"{name} is above its objective.",
+        summary=f"The service keeps its promise on {name} no longer.",
         value=value,
         unit=unit,
         threshold=objective,

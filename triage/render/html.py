@@ -16,6 +16,7 @@ from triage.render.reading import (
     decider,
     gaps,
     meaning,
+    named,
     place,
     queries,
     reading,
@@ -34,6 +35,7 @@ LAYER_SIGNS = {LayerState.CLEARED: "✔", LayerState.IMPLICATED: "✖", LayerSta
 VERDICT_SIGNS = {Verdict.PRESENT: "●", Verdict.ABSENT: "○", Verdict.UNKNOWN: "?"}
 VERDICT_WORDS = {Verdict.PRESENT: "holds", Verdict.ABSENT: "does not hold", Verdict.UNKNOWN: "cannot be told"}
 
+_SUBJECTS = 8
 _MANY = 12
 """A list longer than this is folded away until it is asked for (and open on paper)."""
 
@@ -120,13 +122,17 @@ def _roots(one: Diagnosis) -> Iterable[str]:
 def _finding(finding: Finding, one: Diagnosis) -> Iterable[str]:
     """A finding in full: what, where, first step, proof, how to check it."""
     near = one.window.end
-    where = html(those(finding.subjects or (finding.subject,), 8))
+    subjects = finding.subjects or (finding.subject,)
+    where = html(those(subjects, _SUBJECTS))
     yield f'<article id="{_anchor(finding.rule)}" class="{finding.severity}"><h3>{html(finding.title)}</h3>'
     yield (
         f'<p class="quiet"><code>{html(finding.rule)}</code>: {place(finding)}; {finding.severity},'
         f" confidence {confidence(finding)}<br>on {where}, {began(finding, near)}</p>"
     )
     yield f'<p class="summary">{html(finding.summary)}</p>'
+    if len(subjects) > _SUBJECTS + 1:
+        names = ", ".join(html(named(subject)) for subject in subjects)
+        yield f"<details><summary>all {len(subjects)} subjects, worst first</summary><p>{names}</p></details>"
     if finding.contradicts:
         others = html(", ".join(finding.contradicts))
         yield f'<p class="unsure">Could also be {others}: what would tell them apart is missing.</p>'
@@ -152,9 +158,8 @@ def _evidence(evidence: Evidence, near: float) -> str:
 def _proof(name: str, read: Reading, drawing: str, remarks: str) -> str:
     """One measured thing: its name, its numbers and its curve."""
     words = f"condition {VERDICT_WORDS[read.verdict]}"
-    sign = (
-        f'<span class="{read.verdict.value}" role="img" aria-label="{words}" title="{words}">{VERDICT_SIGNS[read.verdict]}</span>'
-    )
+    spoken = f'role="img" aria-label="{words}" title="{words}"'
+    sign = f'<span class="{read.verdict.value}" {spoken}>{VERDICT_SIGNS[read.verdict]}</span>'
     numbers = [f"<b>{html(read.value)}</b> {html(read.held_against)}"]
     if read.usual:
         numbers.append(f"baseline {html(read.usual)}")

@@ -18,10 +18,10 @@ Line = Text | Words | list[Words]
 """What a method of the page takes for one line."""
 
 STYLES = {
-    "bad": "bold red",
+    "bad": "bold bright_red",
     "warn": "yellow",
     "good": "green",
-    "unsure": "magenta",
+    "unsure": "bright_magenta",
     "strong": "bold",
     "dim": "dim",
     "command": "cyan",
@@ -29,7 +29,7 @@ STYLES = {
     "window": "cyan",
     "gap": "dim",
     "edge": "dim",
-    "onset": "bold red",
+    "onset": "bold bright_red",
 }
 _SIGNS = {
     "✖": "X",

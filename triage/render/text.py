@@ -157,7 +157,9 @@ class _Report:
     def _title(self, finding: Finding) -> None:
         sign, style = SEVERITY_SIGNS[finding.severity]
         self.page.spread(
-            [(f"{sign} {finding.title}", style)], [(finding.severity, style), f", confidence {confidence(finding)}"], indent=0
+            [(f"{sign} ", style), (finding.title, "strong")],
+            [(finding.severity, style), f", confidence {confidence(finding)}"],
+            indent=0,
         )
         most = len(finding.subjects) if self.verbose else _SUBJECTS
         where = those(finding.subjects or (finding.subject,), most)
@@ -264,7 +266,7 @@ class _Report:
         sign, style = SEVERITY_SIGNS[finding.severity]
         when = "        " if finding.onset is None else clock(finding.onset, self.near)
         self.page.para(
-            [(finding.title, style), "  ", finding.rule],
+            [(finding.title, "strong"), "  ", finding.rule],
             lead=[(f"{when}  ", "dim"), (f"{stem}{branch}", "dim"), (f"{sign} ", style)],
         )
         margin = " " * len(when) + f"  {stem}{below}" + ("│ " if node.follows else "  ")
@@ -304,7 +306,7 @@ class _Report:
                 continue
             sign, style = SEVERITY_SIGNS[finding.severity]
             self.page.para(
-                [(f"{finding.title}", style), f"  {finding.rule}, {began(finding, self.near)}"], lead=(f"{sign} ", style)
+                [(finding.title, "strong"), f"  {finding.rule}, {began(finding, self.near)}"], lead=(f"{sign} ", style)
             )
             self.page.para(finding.summary, indent=2)
             self.page.para((f"triage playbook {finding.playbook}", "command"), indent=2)
