@@ -5,6 +5,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, wait
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
@@ -43,6 +44,7 @@ LEAST_STEP = 1.0
 """Seconds between two scrapes of one endpoint at least: the exposition is made by the process that serves the users."""
 
 _MAX_REDIRECTS = 3
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _CHUNK = 1 << 16
 _ACCEPT = "text/plain;version=0.0.4, application/openmetrics-text;version=1.0.0;q=0.5, */*;q=0.1"
 _PROC = Path("/proc")
@@ -227,17 +229,14 @@ def fetch(address: engines.Address, path: str, token: str, deadline: float, *, p
     :raises OSError: no connection, or no answer in time
     """
     for _ in range(_MAX_REDIRECTS + 1):
-        connection = _connection(address, deadline)
-        try:
+        with closing(_connection(address, deadline)) as connection:
             connection.request("GET", path, headers=_headers(token, packed=packed))
             sock = connection.sock
-            response = connection.getresponse()
-            if response.status not in {301, 302, 303, 307, 308}:
-                _check_status(response.status, path, token)
-                return _body(response, sock, deadline)
-            path = _redirected(address, path, response.getheader("Location", ""))
-        finally:
-            connection.close()
+            with connection.getresponse() as response:
+                if response.status not in _REDIRECTS:
+                    _check_status(response.status, path, token)
+                    return _body(response, sock, deadline)
+                path = _redirected(address, path, response.getheader("Location", ""))
     raise ScrapeError("redirects in a circle")
 
 
