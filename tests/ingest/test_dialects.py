@@ -1,5 +1,6 @@
 """Loading dialects: all faults at once, each with its place, and nothing that a file says can break the loader."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from triage.bundle import bundled
 from triage.errors import ConfigError
 from triage.ingest.dialects import load_dialects, read_dialect
+from triage.model.dialect import Entry
 from triage.model.vocabulary import catalogue
 
 GOOD = """\
@@ -38,6 +40,16 @@ def test_shipped_signals_exist() -> None:
     """No dialect speaks of a signal that the vocabulary lacks."""
     spoken = {entry.signal for dialect in load_dialects() for entry in dialect.metrics if entry.signal}
     assert spoken <= set(catalogue())
+
+
+def test_the_documented_example_is_sound(tmp_path: Path) -> None:
+    """The dialect in the documentation is one that loads, and the documentation speaks of every key."""
+    text = (Path(__file__).parents[2] / "docs" / "dialects.md").read_text()
+    example = text.partition("```yaml\n")[2].partition("```")[0]
+    dialect, faults = read_dialect(write(tmp_path, example, "acme.yaml"))
+    assert faults == []
+    assert dialect is not None
+    assert {f"`{key}`" for key in (*Entry.model_fields, "identity")} - set(re.findall(r"`\w+`", text)) == set()
 
 
 def test_a_users_dialect_is_added_or_replaces_a_shipped_one(tmp_path: Path) -> None:
