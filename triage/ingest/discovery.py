@@ -6,7 +6,6 @@ The questions are selectors of series; who asks them is not known here. What bel
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil
 
 import numpy as np
 
@@ -64,7 +63,8 @@ class Inventory:
     :param index: metric name -> its readings, whether the server has it or not
     :param uses: the same of the server's metrics, in the order of the dialects; of a native histogram under its bare name
     :param dialects: family -> its dialect
-    :param identifiers: family -> metrics whose labels show who its subjects are, best first
+    :param identifiers: family -> metrics whose labels show who its subjects are, best first; a name that several dialects
+        share (``process_…``) is none
     """
 
     index: Index
@@ -96,25 +96,21 @@ def inventory(dialects: Sequence[Dialect], names: Iterable[str]) -> Inventory:
     if PLACES in names:
         uses.setdefault(PLACES, ())
     families: dict[Family, Dialect] = {}
-    ranked: dict[Family, list[tuple[tuple[int, int, int], str]]] = {}
+    ranked: dict[Family, list[tuple[tuple[int, int], str]]] = {}
     for name, readings in uses.items():
+        telling = len({use.dialect.name for use in readings}) == 1
         for use in readings:
             family = use.dialect.name, scope_of(use)
             families[family] = use.dialect
-            ranked.setdefault(family, []).append((_obscurity(index, name, use), name))
+            ranked.setdefault(family, []).extend([(_cost(use), name)] if telling else [])
     identifiers = {family: tuple(dict.fromkeys(name for _, name in sorted(found))) for family, found in ranked.items()}
     return Inventory(index, uses, families, {family: found[: _most(family)] for family, found in sorted(identifiers.items())})
 
 
-def _obscurity(index: Index, name: str, use: Use) -> tuple[int, int, int]:
-    """How little a metric says of who is there; the least comes first.
-
-    A name that other dialects share says less than one that only this dialect has, and a plain number is cheaper than buckets.
-    """
-    shared = len({other.dialect.name for other in index.get(name, ())}) > 1
-    generic = use.dialect.scope is Scope.REPLICA and not is_engine_name(index, name)
-    bulky = {"gauge": 0, "counter": 0, "histogram": 1, "info": 3}[use.entry.type] + (use.part == "bucket")
-    return int(shared or generic), bulky, use.dialect.metrics.index(use.entry)
+def _cost(use: Use) -> tuple[int, int]:
+    """What it costs to look at a metric's series; the cheapest is the dialect's first plain number, the dearest are buckets."""
+    bulk = {"gauge": 0, "counter": 0, "histogram": 1, "info": 3}[use.entry.type] + (use.part == "bucket")
+    return bulk, use.dialect.metrics.index(use.entry)
 
 
 def _most(family: Family) -> int | None:
@@ -339,7 +335,7 @@ class Survey:
                 continue
             for matchers, sets in self._covers(name, uses).items():
                 interval = max((intervals.get(one.get("job", ""), usual) for one in sets), default=usual)
-                subjects = ceil(len(sets) / _IDENTIFIERS)
+                subjects = len({tuple(sorted(one.items())) for one in sets})
                 queries.append(query_for(name, uses, matchers, window, interval=interval, subjects=subjects))
         return queries
 

@@ -351,7 +351,7 @@ def read_matrix(metric: str, result: Sequence[Mapping[str, Any]], *, rate: bool)
 
     :param result: ``data.result`` of the answer
     :param rate: whether the values are per second
-    :raises KeyError, TypeError, ValueError: it is not what the API documents
+    :raises KeyError, TypeError, ValueError, AttributeError: it is not what the API documents
     """
     found: list[RawSeries] = []
     for one in result:
