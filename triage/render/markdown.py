@@ -62,7 +62,13 @@ def _symptoms(one: Diagnosis) -> Iterable[str]:
     rows = []
     for symptom in one.symptoms:
         read = symptom_reading(symptom, one.window.end)
-        cells = (markdown(symptom_name(symptom.name)), f"**{read.value}**", markdown(read.held_against), read.usual, read.since)
+        cells = (
+            markdown(symptom_name(symptom.name)),
+            f"**{markdown(read.value)}**",
+            markdown(read.held_against),
+            markdown(read.usual),
+            read.since,
+        )
         rows.append((*cells, _curve(symptom.evidence)))
     yield "### Symptoms"
     yield _table(("symptom", "value", "held against", "baseline", "since", "over time"), rows)
@@ -118,8 +124,8 @@ def _evidence(evidence: Sequence[Evidence], one: Diagnosis) -> str:
     rows = []
     for each in evidence:
         read = reading(each, one.window.end)
-        value = " ".join(part for part in (f"**{read.value}**" if read.value else "", markdown(read.note)) if part)
-        what = (code(read.what), markdown(read.subject), value, markdown(read.held_against), read.usual, read.since)
+        value = " ".join(part for part in (f"**{markdown(read.value)}**" if read.value else "", markdown(read.note)) if part)
+        what = (code(read.what), markdown(read.subject), value, markdown(read.held_against), markdown(read.usual), read.since)
         rows.append((*what, VERDICT_WORDS[read.verdict], _curve(each)))
     return _table(("evidence", "of", "value", "held against", "baseline", "since", "condition", "over time"), rows)
 

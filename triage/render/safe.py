@@ -59,6 +59,8 @@ Model = TypeVar("Model", bound=BaseModel)
 
 def clean(text: str, longest: int = _LONGEST) -> str:
     """One line of printable text: no escape sequences, control or format characters, piles of marks, or endless text."""
+    if len(text) <= longest and text.isascii() and text.isprintable():
+        return text
     text = _ESCAPES.sub(REPLACEMENT, text[: longest * 8])
     kept: list[str] = []
     marks = 0
