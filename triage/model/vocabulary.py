@@ -216,6 +216,7 @@ _POD_ROWS: list[Row] = [
     ("container.memory_limit", "bytes", _GAUGE, _SUM, "Memory limit of the container."),
     ("container.oom_events", "kills", _RATE, _SUM, "Processes of the container killed for memory."),
     ("container.fs_usage", "bytes", _GAUGE, _SUM, "Disk that the container has written to."),
+    ("log.lines", "lines", _RATE, _SUM, "Lines that the engine writes to its log."),
 ]
 
 _GPU_ROWS: list[Row] = [
@@ -360,6 +361,7 @@ _GATEWAY_ROWS: list[Row] = [
     ("gateway.open_fds", "descriptors", _GAUGE, _MAX, "Open file descriptors of the gateway process."),
     ("gateway.max_fds", "descriptors", _GAUGE, _MIN, "Limit of file descriptors of the gateway process."),
     ("gateway.start_time", "timestamp", _STATE, _MAX, "When the gateway process started, Unix time."),
+    ("gateway.log_lines", "lines", _RATE, _SUM, "Lines that the gateway writes to its log."),
     ("gateway.wrong_model", "requests", _RATE, _SUM, "Requests answered by another model than the one asked for."),
 ]
 
