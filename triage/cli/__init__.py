@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import NoReturn, Protocol, cast
+from typing import Any, NoReturn, Protocol, cast
 
 from triage import __version__
 from triage.errors import ExitCode, TriageError, UsageError
@@ -45,7 +45,10 @@ class Command(Protocol):
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse, but a wrong flag is our usage error: its own exit code 2 would be taken for an incident."""
+    """argparse, but flags are written out, and a wrong one is our usage error: exit code 2 would be taken for an incident."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"allow_abbrev": False, **options})
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of leaving the program."""
@@ -58,8 +61,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     :param argv: words after the program's name; those of the process if not given
     :returns: exit code
     """
-    words = list(sys.argv[1:] if argv is None else argv)
-    debug = "--debug" in words
+    given = list(sys.argv[1:] if argv is None else argv)
+    words = [word for word in given if word != "--debug"]
+    debug = len(words) < len(given)
     try:
         code = int(_run(words, debug=debug))
         sys.stdout.flush()
@@ -97,17 +101,13 @@ def parser() -> Parser:
         description="Finds the layer and the cause of trouble in an LLM inference service, and shows the proof.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     top.add_argument("--version", action="version", version=f"triage {__version__}")
-    top.add_argument("--debug", action="store_true", help="show tracebacks of failures")
+    top.add_argument("--debug", action="store_true", help="show tracebacks of failures (may stand anywhere)")
     commands = top.add_subparsers(metavar="COMMAND", required=True)
     for name in COMMANDS:
         command = cast("Command", import_module(f"{__name__}.{name}"))
-        added = command.add(commands)
-        added.allow_abbrev = False
-        added.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help="show tracebacks of failures")
-        added.set_defaults(command=command)
+        command.add(commands).set_defaults(command=command)
     return top
 
 

@@ -121,7 +121,7 @@ def _result(service: Service, job: "Future[Diagnosis]", budget: float) -> Checke
     if not job.done():
         return _unknown(service, f"not done within the budget of {budget:g} s")
     try:
-        diagnosis = job.result()
+        diagnosis = job.result().model_copy(update={"service": service.name})
     except TriageError as error:
         return _unknown(service, error.message)
     except Exception as error:  # noqa: BLE001 - one service's trouble must not hide the state of the others

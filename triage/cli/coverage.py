@@ -3,7 +3,7 @@
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -81,35 +81,43 @@ def _sources(coverage: "Coverage") -> Iterator[str]:
 
 
 def _signals(coverage: "Coverage") -> Iterator[str]:
-    """How many signals are there, which ones are, and what is wrong with those that cannot be used."""
-    from triage.cli.table import aligned
+    """How many signals are there, which ones are (with the number of their subjects), and why others cannot be used."""
+    from triage.cli.table import wrapped
 
     counts = Counter(one.state for one in coverage.signals)
     yield from ("", "Signals: " + ", ".join(f"{number} {state.replace('_', ' ')}" for state, number in sorted(counts.items())))
-    present = [(f"  {one.signal}", f"on {one.subjects}") for one in coverage.signals if one.state == "present"]
-    odd = [
-        (f"  {one.signal}", one.state.replace("_", " "), one.reason)
+    present = [
+        one.signal if one.subjects == 1 else f"{one.signal} ({one.subjects})"
         for one in coverage.signals
-        if one.state in ("stale", "out_of_range")
+        if one.state == "present"
     ]
-    yield from aligned(present).splitlines() if present else []
-    yield from aligned(odd).splitlines() if odd else []
+    if present:
+        yield from wrapped("  present: ", ", ".join(present))
+    for one in coverage.signals:
+        if one.state in ("stale", "out_of_range"):
+            yield from wrapped(f"  {one.state.replace('_', ' ')}: ", f"{one.signal}: {one.reason}")
 
 
 def _wants(diagnosis: "Diagnosis") -> Iterator[str]:
-    """What to do to judge the rest, most useful first."""
-    from triage.render.reading import gaps
+    """What to do to judge the rest, one thing at a time, the one that helps most rules first."""
+    from triage.cli.table import wrapped
+    from triage.engine.sources import how_to_get
 
-    if not diagnosis.not_evaluated:
-        return
-    yield from ("", "To judge the rest")
-    for gap in gaps(diagnosis.not_evaluated):
-        yield f"  {gap.how}"
-        yield f"    missing: {_few(gap.missing)}"
-        yield f"    opens:   {_few(tuple(one.rule for one in gap.rules))}"
+    ways: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
+    for one in diagnosis.not_evaluated:
+        for name in one.missing:
+            names, rules = ways.setdefault(how_to_get((name,)), ({}, {}))
+            names[name] = None
+            rules[one.rule] = None
+    if ways:
+        yield from ("", "To judge the rest")
+    for way, (names, rules) in sorted(ways.items(), key=lambda item: (-len(item[1][1]), item[0])):
+        yield from wrapped("  - ", way)
+        yield from wrapped("    brings: ", _few(list(names)))
+        yield from wrapped(f"    helps {len(rules)} of {len(diagnosis.not_evaluated)} rules: ", _few(list(rules)))
 
 
-def _few(names: tuple[str, ...]) -> str:
+def _few(names: Sequence[str]) -> str:
     """The first names, and how many more there are."""
     more = f" and {len(names) - _MANY} more" if len(names) > _MANY else ""
     return ", ".join(names[:_MANY]) + more

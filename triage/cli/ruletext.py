@@ -1,13 +1,12 @@
 """A rule in words: what it asks, what speaks for it and against it, and where it leads."""
 
-import textwrap
 from collections.abc import Iterator, Sequence
 
+from triage.cli.table import wrapped
 from triage.model.rule import All, Any, Bound, Condition, Gone, Known, Measure, Not, Occurrence, Operand, Rule
 from triage.model.vocabulary import Kind, catalogue
 from triage.render.units import duration, quantity
 
-_WIDTH = 100
 _BOUNDS = (("above", "above"), ("at_least", "at least"), ("below", "below"), ("at_most", "at most"))
 _STATS = {
     "last": "last value",
@@ -42,7 +41,7 @@ def described(rule: Rule) -> str:
 
 def _wrapped(text: str) -> list[str]:
     """Text in lines of a readable width."""
-    return textwrap.wrap(" ".join(text.split()), _WIDTH)
+    return wrapped("", " ".join(text.split()))
 
 
 def _listed(title: str, items: Sequence[str]) -> list[str]:
@@ -53,7 +52,7 @@ def _listed(title: str, items: Sequence[str]) -> list[str]:
 def _bullet(text: str, depth: int) -> list[str]:
     """One item of a list."""
     indent = "  " * depth
-    return textwrap.wrap(text, _WIDTH, initial_indent=f"{indent}- ", subsequent_indent=f"{indent}  ")
+    return wrapped(f"{indent}- ", text)
 
 
 def _condition(condition: Condition, depth: int) -> list[str]:

@@ -1,6 +1,17 @@
-"""Plain tables for terminals and pipes."""
+"""Plain tables and paragraphs, the same for terminals and pipes."""
 
+import textwrap
 from collections.abc import Sequence
+
+_WIDTH = 100
+
+
+def wrapped(head: str, text: str) -> list[str]:
+    """A paragraph in lines of a readable width; later lines stand under its head's end."""
+    indent = " " * min(len(head), 12)
+    return textwrap.wrap(
+        text, _WIDTH, initial_indent=head, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def aligned(rows: Sequence[Sequence[str]], gap: int = 2) -> str:
