@@ -18,6 +18,7 @@ import numpy as np
 import psutil
 
 from triage.sdk import (
+    GENERIC,
     Index,
     RawSeries,
     Recording,
@@ -42,6 +43,9 @@ MAX_BYTES = 64 << 20
 
 LEAST_STEP = 1.0
 """Seconds between two scrapes of one endpoint at least: the exposition is made by the process that serves the users."""
+
+UNSPOKEN = "endpoint"
+"""Job of an endpoint whose metrics no dialect knows."""
 
 _MAX_REDIRECTS = 3
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -89,7 +93,7 @@ class _Target:
     paths: tuple[str, ...]
     found: bool = False
     guessed: bool = False
-    job: str = "endpoint"
+    job: str = UNSPOKEN
     pending: "Future[_Scrape] | None" = None
     begun: float = 0.0
     restarts: int = 0
@@ -172,8 +176,8 @@ class _Target:
             found.append(f"restarted while it was watched ({self.restarts} times)")
         if self.scrapes > sum(self.failures.values()) and not self.columns:
             found.append("answers, but shows no metric at all")
-        elif self.columns and self.job == "endpoint":
-            found.append("shows metrics that no dialect knows as an engine's")
+        elif self.columns and self.job == UNSPOKEN:
+            found.append("shows metrics that no dialect knows")
         return [f"{self.instance} {text}" for text in found]
 
 
@@ -444,21 +448,19 @@ class Endpoints:
             request.progress(f"scraping {len(targets)} endpoint{'s' * (len(targets) != 1)}", done)
             for target in targets:
                 target.start(now, request.timeout)
-            self._harvest(targets, min(request.timeout, 0.9 * step))
-            for target in targets:
-                target.job = _spoken(target.names(), index) or target.job
-            targets = [target for target in targets if target.pending or not target.guessed or target.job != "endpoint"]
+            self._harvest(targets, index, min(request.timeout, 0.9 * step))
+            targets = [target for target in targets if target.pending or not target.guessed or target.job != UNSPOKEN]
             if not targets:
                 break
-        self._harvest(targets, 0.0 if request.stop.is_set() else request.timeout, final=True)
+        self._harvest(targets, index, 0.0 if request.stop.is_set() else request.timeout, final=True)
         return [target for target in targets if target.columns or not target.guessed]
 
-    def _harvest(self, targets: Iterable[_Target], timeout: float, *, final: bool = False) -> None:
+    def _harvest(self, targets: Sequence[_Target], index: Index, timeout: float, *, final: bool = False) -> None:
         """Waits for scrapes under way, not longer than the timeout, and takes what they brought."""
-        targets = list(targets)
         wait([target.pending for target in targets if target.pending], timeout=timeout)
         for target in targets:
             target.harvest(final=final)
+            target.job = _language(target.names(), index, engines_only=target.guessed)
 
     def _source(self, targets: Sequence[_Target], notes: Sequence[str]) -> Source:
         """What became of the endpoints, and which were found if none was named."""
@@ -470,10 +472,14 @@ class Endpoints:
         return Source(self.name, SourceState.PARTIAL if troubles else SourceState.OK, reason)
 
 
-def _spoken(names: Iterable[str], index: Index) -> str:
-    """The dialect of most of the metrics that only engines have; empty if there are none."""
-    votes = Counter(use.dialect.name for name in names if is_engine_name(index, name) for use in index[name][:1])
-    return min(votes, key=lambda name: (-votes[name], name)) if votes else ""
+def _language(names: Iterable[str], index: Index, *, engines_only: bool) -> str:
+    """The dialect that most of the metrics speak which only one dialect knows; ``UNSPOKEN`` if there are none."""
+    votes: Counter[str] = Counter()
+    for name in names:
+        speakers = {use.dialect.name for use in index.get(name, ())}
+        if len(speakers) == 1 and (is_engine_name(index, name) if engines_only else not GENERIC.match(name)):
+            votes.update(speakers)
+    return min(votes, key=lambda name: (-votes[name], name)) if votes else UNSPOKEN
 
 
 def _links(recording: Recording, targets: Iterable[_Target], node: str) -> dict[Subject, tuple[Subject, ...]]:

@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 from triage.errors import TriageError
 from triage.ingest import engines, openmetrics, processes, procfs
 from triage.ingest.discovery import Survey
-from triage.ingest.naming import Index, index_names, is_engine_name
+from triage.ingest.naming import GENERIC, Index, index_names, is_engine_name
 from triage.ingest.promql import Query, read_matrix, scrape_interval, unique
 from triage.ingest.raw import RawSeries
 from triage.ingest.sampling import Reading, Samples, beats, in_background
@@ -23,6 +23,7 @@ from triage.model.service import Service
 from triage.model.vocabulary import Kind, Scope, Signal, catalogue
 
 __all__ = [
+    "GENERIC",
     "Collector",
     "Dialect",
     "Entry",

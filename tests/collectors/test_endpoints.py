@@ -278,7 +278,7 @@ def breaks_off_packed(handler: Handler, number: int) -> None:
         (plain(b"boom", status=500), "answers with status 500"),
         (plain(b"hello engine, how are you"), "answers something else than metrics"),
         (plain(b""), "answers, but shows no metric at all"),
-        (plain(b"# TYPE cats gauge\ncats 3\n"), "shows metrics that no dialect knows as an engine's"),
+        (plain(b"# TYPE cats gauge\ncats 3\n"), "shows metrics that no dialect knows"),
         (breaks_off, "broke off in the middle of its answer"),
         (breaks_off_packed, "broke off in the middle of its answer"),
         (lambda handler, number: handler.send(b"\x1f\x8bnonsense", Content_Encoding="gzip"), "answers with damaged gzip"),

@@ -383,20 +383,21 @@ def test_container_of_version_2(collector: Collector, tree: Path, tmp_path: Path
 
 
 def test_container_of_version_1(collector: Collector, tree: Path, tmp_path: Path) -> None:
-    """In version 1 each controller has its own tree; in a container its groups lie at the root of what is mounted."""
+    """In version 1 each controller has its own tree, in which the group lies by its path or, in a container, at the root."""
     with engine_in(tree, tmp_path) as engine:
         text = "5:memory:/kubepods/pod1/x\n3:cpu,cpuacct:/kubepods/pod1/x\n1:name=systemd:/kubepods/pod1/x\n0::/\n"
         (tree / "proc" / str(engine.process.pid) / "cgroup").write_text(text)
+        memory = "sys/fs/cgroup/memory/kubepods/pod1/x"
         cpu = {"cpu.cfs_quota_us": "150000\n", "cpu.cfs_period_us": "100000\n"}
         write(tree, "sys/fs/cgroup/cpu", cpu)
-        write(tree, "sys/fs/cgroup/memory", {"memory.limit_in_bytes": "8000000\n", "memory.usage_in_bytes": "7000000\n"})
-        write(tree, "sys/fs/cgroup/memory", {"memory.stat": "rss 10\ntotal_rss 5000000\ntotal_inactive_file 1000000\n"})
+        write(tree, memory, {"memory.limit_in_bytes": "8000000\n", "memory.usage_in_bytes": "7000000\n"})
+        write(tree, memory, {"memory.stat": "rss 10\ntotal_rss 5000000\ntotal_inactive_file 1000000\n"})
 
         def throttles(beat: int) -> None:
             stat = f"nr_periods {10 * beat}\nnr_throttled {5 * beat}\nthrottled_time {beat * 250_000_000}\n"
             write(tree, "sys/fs/cgroup/cpu", {"cpu.stat": stat})
             write(tree, "sys/fs/cgroup/cpuacct", {"cpuacct.usage": f"{beat * 1_250_000_000}\n"})
-            write(tree, "sys/fs/cgroup/memory", {"memory.oom_control": f"oom_kill_disable 0\nunder_oom 0\noom_kill {beat}\n"})
+            write(tree, memory, {"memory.oom_control": f"oom_kill_disable 0\nunder_oom 0\noom_kill {beat}\n"})
 
         throttles(0)
         recording = collector.collect(request_for(tree, throttles, seconds=2))

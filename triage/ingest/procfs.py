@@ -163,7 +163,7 @@ class Groups:
     """The control groups of one process, as paths below /sys/fs/cgroup.
 
     :param unified: path of version 2, or empty
-    :param by_controller: controller -> folder and path of version 1
+    :param by_controller: controller -> path of version 1, below the controller's own folder
     """
 
     unified: str
@@ -180,7 +180,7 @@ def groups(text: str) -> Groups:
             unified = path
         for controller in controllers.split(","):
             if controller and "=" not in controller:
-                old[controller] = f"/{controllers}{path}"
+                old[controller] = path
     return Groups(unified, old)
 
 
