@@ -60,6 +60,8 @@ def test_a_sound_rule_has_no_problem(tmp_path: Path) -> None:
         ("[kv-exhaustion-preemption]", "[kv-leak]", "reference", (17, 12), "names itself"),
         ("rule: runaway-generation", "rule: runaway", "reference", (19, 12), "'runaway'"),
         ('{event: log, at_least: 1, where: {path: "a.*"}}', "{gone: kv.usag}", "signal", (14, 14), "kv.usag"),
+        ("event: log,", "event: log, name: [cuda-oomm],", "event", (14, 27), "'cuda-oomm'"),
+        ("event: log,", 'event: xid, name: ["79", "1079"],', "event", (14, 33), "no Xid 1079"),
         ("{subject} holds", "{subjekt} holds", "placeholder", (16, 10), "{subjekt}"),
         ("holds {kv}", "holds {kv:.2f}", "placeholder", (16, 10), "has a format"),
         ("holds {kv}", "holds {kv.real}", "placeholder", (16, 10), "{kv.real}"),

@@ -14,6 +14,7 @@ Check = Callable[[Checked], Iterator[Problem]]
 CHECKS: tuple[Check, ...] = (
     references.unknown_kinds,
     references.unknown_signals,
+    references.unknown_events,
     references.missing_playbook,
     references.disagreement,
     wording.placeholders,

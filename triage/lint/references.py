@@ -1,13 +1,18 @@
 """Checks that everything a rule names exists: kinds, signals, playbook; and that it agrees with the table of kinds."""
 
 from collections.abc import Iterator
+from difflib import get_close_matches
 
+from triage.ingest.signatures import signature_book, xid_codes
 from triage.lint.problem import Problem
 from triage.lint.ruleset import Checked, Place
 from triage.model.kinds import kinds
-from triage.model.rule import Gone
+from triage.model.rule import Gone, Occurrence
 from triage.model.vocabulary import catalogue
 from triage.validation import did_you_mean
+
+_ALIKE = 0.85
+"""Likeness from which a name that nobody knows is a misspelling."""
 
 
 def unknown_kinds(checked: Checked) -> Iterator[Problem]:
@@ -28,6 +33,23 @@ def unknown_signals(checked: Checked) -> Iterator[Problem]:
         if isinstance(condition, Gone) and condition.gone not in catalogue():
             hint = did_you_mean(condition.gone, catalogue()) or "triage coverage --signals lists them"
             yield checked.error("signal", f"no signal is called {condition.gone}", (*place, "gone"), hint)
+
+
+def unknown_events(checked: Checked) -> Iterator[Problem]:
+    """``event``: an Xid is one that NVIDIA documents, and the name of a log event is no misspelling of a signature.
+
+    Some events are computed from many lines and are no signatures, so a name that is far from all of them is taken as it is.
+    """
+    signatures, codes = signature_book().by_id, xid_codes()
+    for place, condition in checked.conditions():
+        if not isinstance(condition, Occurrence):
+            continue
+        for index, name in enumerate(condition.name):
+            where = (*place, "name", index)
+            if condition.event == "xid" and name not in codes:
+                yield checked.error("event", f"there is no Xid {name}", where)
+            elif condition.event == "log" and name not in signatures and (near := get_close_matches(name, signatures, 1, _ALIKE)):
+                yield checked.error("event", f"no log signature is called {name!r}", where, f"did you mean {near[0]!r}?")
 
 
 def missing_playbook(checked: Checked) -> Iterator[Problem]:
