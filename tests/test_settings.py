@@ -135,3 +135,10 @@ def test_any_text_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, t
         assert read_settings(path).path == path
     except TriageError as error:
         assert str(path) in error.message  # noqa: PT017 - both outcomes are right
+
+
+def test_the_settings_in_the_reference_are_sound(tmp_path: Path) -> None:
+    """docs/commands.md shows a whole triage.toml, which must be one."""
+    text = (Path(__file__).parent.parent / "docs" / "commands.md").read_text(encoding="utf-8")
+    settings = read_settings(written(tmp_path, text.partition("```toml\n")[2].partition("```")[0]))
+    assert sorted(settings.services) == ["lab", "last-week", "llm-prod"]

@@ -7,7 +7,7 @@ import pytest
 from triage.bundle import bundled
 from triage.engine.rules import read_rule
 from triage.errors import ConfigError
-from triage.lint import gather, lint
+from triage.lint import CHECKS, gather, lint
 from triage.lint.measures import reachable
 from triage.lint.problem import Problem, Severity, shown
 from triage.lint.ruleset import Case, Ruleset
@@ -187,3 +187,10 @@ def test_named_folders_are_checked_alone(tmp_path: Path) -> None:
     assert ruleset.cases is None
     with pytest.raises(ConfigError):
         gather([tmp_path / "missing"])
+
+
+def test_every_check_is_in_the_reference() -> None:
+    """docs/rules.md explains every check."""
+    text = (Path(__file__).parent.parent.parent / "docs" / "rules.md").read_text(encoding="utf-8")
+    ids = {check.__doc__.split("``")[1] for check in CHECKS if check.__doc__} | {"schema"}
+    assert sorted(name for name in ids if f"| `{name}` |" not in text) == []

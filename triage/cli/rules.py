@@ -94,9 +94,13 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _schema(_args: argparse.Namespace) -> ExitCode:
-    """The schema, for editors that know JSON Schema."""
+    """The schema, for editors that know JSON Schema; with the names of all signals, so that they can be completed."""
     from triage.model.rule import Rule
+    from triage.model.vocabulary import catalogue
 
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Rule.model_json_schema()}
+    parts = schema["$defs"]
+    for place in (parts["Measure"]["properties"]["signal"], parts["Gone"]["properties"]["gone"]):
+        place["enum"] = list(catalogue())
     sys.stdout.write(json.dumps(schema, indent=2) + "\n")
     return ExitCode.HEALTHY
