@@ -23,6 +23,8 @@ def evidence(verdict: Verdict, **parts: object) -> Evidence:
         (evidence(Verdict.PRESENT, value=0.97, low=0.96), "≥ 96 % > 95 %"),
         (evidence(Verdict.UNKNOWN, text="not measured"), "no data > 95 %"),
         (evidence(Verdict.PRESENT, op=">=", value=0.95), "95 % ≥ 95 %"),
+        (evidence(Verdict.PRESENT, stat="for 60 s", value=0.97), "97 % overall, > 95 % for 60 s"),
+        (evidence(Verdict.ABSENT, stat="for 60 s", value=0.97), "97 % overall, not > 95 % for 60 s"),
         (evidence(Verdict.PRESENT, op="gone", threshold=None), "no longer measured"),
         (evidence(Verdict.ABSENT, op="gone", threshold=None), "still measured"),
         (evidence(Verdict.PRESENT, signal="event:xid", op=">=", threshold=1.0, value=2.0), "2 seen"),
@@ -48,6 +50,7 @@ def test_subjects_are_named_as_people_say_them() -> None:
     """The scope becomes a word, and a hundred replicas three names."""
     assert named("replica/vllm-3") == "replica vllm-3"
     assert named("gpu/node-b/5") == "GPU node-b/5"
+    assert named("gpu/GPU-88cd9907") == "GPU-88cd9907"
     assert named("service/llm-prod") == "the service"
     assert those(("replica/a", "replica/b"), 3) == "2 replicas: a, b"
     assert those(("replica/a", "node/b"), 3) == "replica a, node b"
@@ -57,15 +60,19 @@ def test_subjects_are_named_as_people_say_them() -> None:
 def test_names_of_promises_are_words_of_the_field() -> None:
     """Objectives carry their unit in the name; people do not."""
     assert symptom_name("ttft_p95_s") == "TTFT p95"
-    assert symptom_name("e2e_p99_s") == "end-to-end latency p99"
+    assert symptom_name("e2e_p99_s") == "E2E latency p99"
     assert symptom_name("error_ratio") == "error ratio"
 
 
-def test_gaps_are_grouped_by_what_closes_most_of_them() -> None:
-    """One line for each thing to do, the most useful first."""
-    found = gaps(inconclusive().not_evaluated)
+def test_gaps_are_what_to_do_and_what_helps_most_comes_first() -> None:
+    """One line for each thing to do; a kind that lacks several things stands at each of them."""
+    known = inconclusive().not_evaluated
+    found = gaps(known)
     assert [len(gap.rules) for gap in found] == [3, 2, 1, 1]
-    assert found[0].missing == ("kv.usage", "preemptions", "engine.steps", "batch.running", "prefix.hits", "prefix.queries")
+    both = known[0].model_copy(update={"how_to_get": "set a flag (A: --a; B: --b); run the exporter"})
+    assert [gap.how for gap in gaps([both])] == ["set a flag (A: --a; B: --b)", "run the exporter"]
+    nothing = known[0].model_copy(update={"how_to_get": ""})
+    assert gaps([nothing])[0].how == "no way is known to get what is missing"
 
 
 def test_each_query_is_named_once() -> None:

@@ -105,7 +105,11 @@ def test_a_value_and_its_threshold_share_the_unit() -> None:
     """Three a second beside three a minute would be hard to compare; a tiny time beside a long one would be too."""
     assert compared(3.1, 0.05, "requests/s") == ("3.1 requests/s", "0.05 requests/s")
     assert compared(0.9996, 1.0, "ratio") == ("99.96 %", "100 %")
-    assert compared(1.5, 0.4, "seconds") == ("1.5 s", "0.4 s")
+    assert compared(1.5, 0.4, "seconds") == ("1.5 s", "400 ms")
+    assert compared(150.0, 3.0, "seconds") == ("150 s", "3 s")
+    assert compared(0.0, 3.0, "seconds") == ("0 s", "3 s")
+    assert compared(0.0, 0.02, "requests/s") == ("0 requests/min", "1.2 requests/min")
+    assert compared(5400.0, 3.0, "seconds") == ("90 min", "3 s")
     assert compared(0.0003, 10.0, "seconds") == ("300 µs", "10 s")
 
 
@@ -115,6 +119,8 @@ def test_a_value_and_its_threshold_share_the_unit() -> None:
         (0.3, 0.5, "300–500 ms"),
         (0.9, 1.5, "0.9–1.5 s"),
         (0.0, 0.3, "0–300 ms"),
+        (40.0, 160.0, "40–160 s"),
+        (60.0, 300.0, "1–5 min"),
         (10.0, None, "≥ 10 s"),
         (10.0, float("inf"), "≥ 10 s"),
         (None, 0.005, "≤ 5 ms"),

@@ -250,15 +250,14 @@ def _gaps(one: Diagnosis) -> Iterable[str]:
     if not one.not_evaluated:
         return
     rows = [
-        (
-            ", ".join(f"<code>{html(each.rule)}</code>" for each in gap.rules),
-            ", ".join(f"<code>{html(name)}</code>" for name in gap.missing),
-            html(gap.how),
-        )
-        for gap in gaps(one.not_evaluated)
+        (html(gap.how), ", ".join(f"<code>{html(each.rule)}</code>" for each in gap.rules)) for gap in gaps(one.not_evaluated)
     ]
-    table = _table(("kinds", "missing", "how to get it"), rows)
-    yield _folded(table, counted(len(one.not_evaluated), "kind") + " not evaluated", len(rows))
+    yield _table(("to see more", "kinds that this helps to judge"), rows)
+    kinds = [
+        (html(each.title), f"<code>{html(each.rule)}</code>", ", ".join(f"<code>{html(name)}</code>" for name in each.missing))
+        for each in one.not_evaluated
+    ]
+    yield _folded(_table(("not evaluated", "rule", "missing"), kinds), counted(len(kinds), "kind") + " not evaluated", len(kinds))
 
 
 def _facts(one: Diagnosis) -> Iterable[str]:

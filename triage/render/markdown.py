@@ -12,6 +12,7 @@ from triage.render.reading import (
     decider,
     facts,
     gaps,
+    listed,
     place,
     queries,
     reading,
@@ -117,7 +118,8 @@ def _finding(finding: Finding, one: Diagnosis) -> Iterable[str]:
     if lines:
         yield "Check by hand:"
         yield fenced([text for what, line in lines for text in ([f"# {what}", line] if what else [line])])
-    yield f"**First step:** {markdown(finding.first_step)} Then {code(f'triage playbook {finding.playbook}')}."
+    step = f"{markdown(finding.first_step)} Then " if finding.first_step else ""
+    yield f"**First step:** {step}{code(f'triage playbook {finding.playbook}')}"
 
 
 def _evidence(evidence: Sequence[Evidence], one: Diagnosis) -> str:
@@ -210,11 +212,8 @@ def _unseen(one: Diagnosis, *, verbose: bool) -> Iterable[str]:
 def _gaps(one: Diagnosis, *, verbose: bool) -> Iterable[str]:
     every = gaps(one.not_evaluated)
     for gap in every if verbose else every[:_FEW]:
-        rules = ", ".join(code(each.rule) for each in gap.rules[: len(gap.rules) if verbose else _FEW])
-        rest = "" if verbose or len(gap.rules) <= _FEW else f" and {len(gap.rules) - _FEW} more"
-        missing = ", ".join(code(name) for name in gap.missing[:_FEW])
-        how = f"; to get it: {markdown(gap.how)}" if gap.how else ""
-        yield f"without {missing or 'its data'}: {rules}{rest}{how}"
+        rules = [each.rule for each in gap.rules]
+        yield f"{markdown(gap.how)}: {markdown(listed(rules, len(rules) if verbose else _FEW))}"
 
 
 def _curve(evidence: Evidence) -> str:

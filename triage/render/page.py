@@ -148,6 +148,12 @@ class Page:
         """Columns that are left on the line beside something and a gap of two."""
         return min(self.width, _READABLE) - indent - self.line(left).cell_len - 2
 
+    def fits(self, rows: Sequence[Row], *, indent: int = 0) -> bool:
+        """Whether the rows can be a table with no cell wrapped."""
+        grid = [[self.line(cell).cell_len for cell in row.cells] for row in rows]
+        widths: list[int] = [max(column) for column in zip(*grid, strict=True) if any(column)]
+        return indent + sum(widths) + 2 * (len(widths) - 1) <= self.width
+
     def table(self, rows: Sequence[Row], *, indent: int = 0, flex: int = -1) -> None:
         """Aligned columns, of which ``flex`` takes what is left and wraps; with too little room each row becomes a paragraph."""
         if not rows:

@@ -14,8 +14,10 @@ LAYER_WORDS = {
 }
 
 _OPS = {">=": "≥", "<=": "≤"}
-_NAMES = {"ttft": "TTFT", "itl": "ITL", "tpot": "TPOT", "e2e": "end-to-end latency", "kv": "KV"}
+_NAMES = {"ttft": "TTFT", "itl": "ITL", "tpot": "TPOT", "e2e": "E2E latency", "kv": "KV"}
 _SCOPES = {"gpu": "GPU"}
+_LASTING = "for "
+"""Start of the statistic of a condition that every value in a row had to meet, while the value is that of the whole window."""
 _CONFIDENT = ((0.8, "high"), (0.5, "medium"), (0.0, "low"))
 
 
@@ -67,7 +69,7 @@ def reading(evidence: Evidence, near: float) -> Reading:
     """
     value, test = _measured(evidence)
     return Reading(
-        what=f"{evidence.signal} {evidence.stat}".rstrip(),
+        what=_what(evidence),
         subject=named(evidence.subject),
         value=value,
         test=test,
@@ -91,6 +93,8 @@ def named(subject: str) -> str:
     scope, slash, name = subject.partition("/")
     if scope == "service":
         return "the service"
+    if scope == "gpu" and name.startswith("GPU-"):
+        return name
     return f"{_SCOPES.get(scope, scope)} {name}" if slash else subject
 
 
@@ -100,9 +104,14 @@ def those(subjects: Sequence[str], most: int) -> str:
     alike = len(scopes) == 1 and len(subjects) > 1 and all("/" in subject for subject in subjects)
     names = [subject.partition("/")[2] if alike else named(subject) for subject in subjects]
     start = f"{len(names)} {_SCOPES.get(scope := scopes.pop(), scope)}s: " if alike else ""
+    return start + listed(names, most)
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """Some names and how many more there are."""
     if len(names) <= most + 1:
-        return start + ", ".join(names)
-    return f"{start}{', '.join(names[:most])} and {len(names) - most} more"
+        return ", ".join(names)
+    return f"{', '.join(names[:most])} and {len(names) - most} more"
 
 
 def symptom_name(name: str) -> str:
@@ -169,28 +178,35 @@ def queries(findings: Iterable[Finding]) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Kinds that could not be judged for the same want.
+    """Something to do, and the kinds that could be judged better then.
 
-    :param how: how to get what is missing
-    :param missing: signals, events and facts that are missing, in the order met
-    :param rules: the kinds, in rank order
+    :param how: what to do
+    :param rules: the kinds, in the order of the diagnosis
     """
 
     how: str
-    missing: tuple[str, ...]
     rules: tuple[NotEvaluated, ...]
 
 
 def gaps(not_evaluated: Sequence[NotEvaluated]) -> list[Gap]:
-    """What is missing, grouped by how to get it; what would let most kinds be judged comes first."""
+    """What to do so that more kinds can be judged; what helps most of them comes first."""
     groups: dict[str, list[NotEvaluated]] = {}
     for one in not_evaluated:
-        groups.setdefault(one.how_to_get, []).append(one)
-    found = [
-        Gap(how, tuple(dict.fromkeys(name for one in group for name in one.missing)), tuple(group))
-        for how, group in groups.items()
-    ]
-    return sorted(found, key=lambda gap: (-len(gap.rules), gap.how))
+        for how in _ways(one.how_to_get) or ["no way is known to get what is missing"]:
+            groups.setdefault(how, []).append(one)
+    return sorted((Gap(how, tuple(group)) for how, group in groups.items()), key=lambda gap: -len(gap.rules))
+
+
+def _ways(text: str) -> list[str]:
+    """The parts of a text between semicolons that stand in no parentheses."""
+    parts, depth = [""], 0
+    for char in text:
+        depth = max(depth + (char == "(") - (char == ")"), 0)
+        if char == ";" and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return list(dict.fromkeys(part.strip() for part in parts if part.strip()))
 
 
 def decider(ruled_out: RuledOut, near: float) -> Reading | None:
@@ -221,6 +237,14 @@ def _told(value: str | float) -> str:
     return value if isinstance(value, str) else number(value)
 
 
+def _what(evidence: Evidence) -> str:
+    """Signal and statistic; of events the names that count."""
+    if not evidence.stat or evidence.stat.startswith(_LASTING):
+        return evidence.signal
+    stat = f"({evidence.stat})" if evidence.signal.startswith("event:") else evidence.stat
+    return f"{evidence.signal} {stat}"
+
+
 def _measured(evidence: Evidence) -> tuple[str, str]:
     """What was measured and what it was held against."""
     if evidence.op == "gone":
@@ -232,6 +256,8 @@ def _measured(evidence: Evidence) -> tuple[str, str]:
     value, threshold = compared(evidence.value, evidence.threshold, evidence.unit)
     if evidence.low is not None or evidence.high is not None:
         value = interval(evidence.low, evidence.high, evidence.unit)
+    if evidence.stat.startswith(_LASTING):
+        return f"{value} overall,", f"{_test(evidence, threshold)} {evidence.stat}"
     return value, _test(evidence, threshold)
 
 

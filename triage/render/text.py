@@ -1,6 +1,7 @@
 """The report for the terminal: the answer first, then its proof, then what it is not and what could not be seen."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from triage.model.diagnosis import Diagnosis, Evidence, Finding, LayerState, Status, Symptom, Verdict
 from triage.render.chain import Node, trees, trigger
@@ -15,6 +16,7 @@ from triage.render.reading import (
     decider,
     facts,
     gaps,
+    listed,
     meaning,
     named,
     place,
@@ -106,18 +108,24 @@ class _Report:
         if not self.diagnosis.symptoms:
             return
         self.page.heading("Symptoms")
-        head = Row(("", ("value", "dim"), ("held against", "dim"), ("baseline", "dim"), ("since", "dim"), ""), folded=())
-        self.page.table([head, *(self._symptom_row(one) for one in self.diagnosis.symptoms)])
+        head = Row(("", *((name, "dim") for name in ("value", "held against", "baseline", "since")), ""), folded=())
+        rows: list[Row] = []
+        for curve in (_CURVE, 17, 10, 0):
+            rows = [head, *(self._symptom_row(one, curve) for one in self.diagnosis.symptoms)]
+            if self.page.fits(rows):
+                break
+        self.page.table(rows)
 
-    def _symptom_row(self, symptom: Symptom) -> Row:
+    def _symptom_row(self, symptom: Symptom, curve: int) -> Row:
         read = symptom_reading(symptom, self.near)
         name: Line = [("✖ ", "bad"), (symptom_name(symptom.name), "strong")]
-        test = f"{read.test} {read.why.removesuffix(f' {symptom.name}')}".rstrip()
-        curve = self._curve(symptom.evidence, 17 if self.page.width < _WIDE else _CURVE, symptom.threshold)
+        test = replace(read, why=read.why.removesuffix(f" {symptom.name}")).held_against
+        drawn = self._curve(symptom.evidence, curve or _CURVE, symptom.threshold)
+        below: list[Line] = [symptom.summary] if self.verbose else []
         return Row(
-            (name, (read.value, "bad"), test, read.usual, read.since, curve),
-            below=((symptom.summary,) if self.verbose else ()),
-            folded=(name, f"{read.value} {test}", _labelled("baseline", read.usual), read.when, curve),
+            (name, (read.value, "bad"), test, read.usual, read.since, drawn if curve else ""),
+            below=tuple(below if curve else [drawn, *below]),
+            folded=(name, f"{read.value} {test}", _labelled("baseline", read.usual), read.when),
         )
 
     def _layers(self) -> None:
@@ -151,8 +159,11 @@ class _Report:
         self._evidence(finding.evidence)
         self._check(finding)
         self.page.blank()
-        self.page.para(finding.first_step, lead=("First step  ", "strong"), indent=2)
-        self.page.para((f"triage playbook {finding.playbook}", "command"), indent=14)
+        command = (f"triage playbook {finding.playbook}", "command")
+        steps: list[Line] = [finding.first_step, command] if finding.first_step else [command]
+        self.page.para(steps[0], lead=("First step  ", "strong"), indent=2)
+        for step in steps[1:]:
+            self.page.para(step, indent=14)
 
     def _title(self, finding: Finding) -> None:
         sign, style = SEVERITY_SIGNS[finding.severity]
@@ -335,8 +346,8 @@ class _Report:
             return
         blind = self.diagnosis.status is Status.INCONCLUSIVE
         self.page.heading("What is missing for an answer" if blind else "What could not be looked at")
-        self.page.para(judged, indent=2)
         self._sources()
+        self.page.para(f"{judged}; for the others:" if self.diagnosis.not_evaluated else judged, indent=2)
         self._gaps()
         self._strange()
 
@@ -357,21 +368,14 @@ class _Report:
 
     def _gaps(self) -> None:
         every = gaps(self.diagnosis.not_evaluated)
-        blind = self.diagnosis.status is Status.INCONCLUSIVE
-        shown = every if self.verbose or blind else every[:_FEW]
+        shown = every if self.verbose or self.diagnosis.status is Status.INCONCLUSIVE else every[:_FEW]
         for gap in shown:
-            most = len(gap.rules) if self.verbose else _FEW
-            names = [one.rule for one in gap.rules[:most]]
-            rest = f" and {len(gap.rules) - most} more" if len(gap.rules) > most else ""
-            lacking = ", ".join(gap.missing[:most]) + (", …" if len(gap.missing) > most else "")
-            self.page.para(
-                [(f"{counted(len(gap.rules), 'kind')} without {lacking or 'its data'}", "unsure"), f": {', '.join(names)}{rest}"],
-                lead=("? ", "unsure"),
-                indent=2,
-            )
-            if gap.how:
-                self.page.para(gap.how, lead="to get it: ", indent=4)
-        self._more(sum(len(gap.rules) for gap in every[len(shown) :]), "not evaluated")
+            names = listed([one.rule for one in gap.rules], len(gap.rules) if self.verbose else _FEW)
+            self.page.para([gap.how, (": ", "dim"), (names, "unsure")], lead=("? ", "unsure"), indent=2)
+        self._more(len(every) - len(shown), "steps like these")
+        if self.verbose:
+            for one in self.diagnosis.not_evaluated:
+                self.page.para([(one.rule, "unsure"), f" lacks {', '.join(one.missing)}"], lead=("? ", "unsure"), indent=2)
 
     def _strange(self) -> None:
         """Data that could not be trusted."""

@@ -19,6 +19,8 @@ _DECIMAL = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _COUNT = ((1e12, 1e12, "T"), (1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k"))
 _PER = ((0.1, 1.0, "s"), (0.1 / 60, 1 / 60, "min"), (0, 1 / 3600, "h"))
+_READABLE = 200
+"""Up to this size both ends of an interval are shown in the unit of the lower one: 40–160 s rather than 0.667–2.67 min."""
 _ALIKE = frozenset({"series"})
 """Nouns that read the same for one and for many."""
 
@@ -52,7 +54,7 @@ def quantity(value: float | None, unit: str, digits: int = 3, like: float | None
         return NO_DATA
     if unit == "timestamp":
         return f"{clock(value)} UTC"
-    base, name = _scale(value if like is None else _scaled_like(like, value, unit), unit, digits)
+    base, name = _scale(value if like is None else _shared(value, like, unit), unit, digits)
     text = number(value / base, digits)
     return f"{text} {_inflected(text, name)}".rstrip()
 
@@ -65,7 +67,7 @@ def interval(low: float | None, high: float | None, unit: str) -> str:
         return f"≤ {quantity(high, unit)}"
     if low == high or unit == "timestamp":
         return quantity(high, unit)
-    base, name = _scale(high, unit, 3)
+    base, name = _scale(low if low > 0 and high / _scale(low, unit, 3)[0] < _READABLE else high, unit, 3)
     dash = " to " if low < 0 else "–"
     return f"{number(low / base)}{dash}{number(high / base)} {name}".rstrip()
 
@@ -77,7 +79,7 @@ def compared(value: float | None, threshold: float | None, unit: str) -> tuple[s
     """
     texts = ("", "")
     for digits in range(3, 8):
-        texts = quantity(value, unit, digits), quantity(threshold, unit, digits, like=value)
+        texts = quantity(value, unit, digits, like=threshold), quantity(threshold, unit, digits, like=value)
         if texts[0] != texts[1] or value == threshold:
             break
     return texts
@@ -139,15 +141,18 @@ def _scale(value: float, unit: str, digits: int) -> Scale:
     return base, f"{unit.removesuffix('/s')}/{per}"
 
 
-def _scaled_like(like: float, value: float, unit: str) -> float:
-    """The one of two values whose unit suits the second: that of the first, unless the number would be tiny or huge in it.
+def _shared(value: float, like: float, unit: str) -> float:
+    """The one of two values whose unit suits the first beside the other: the finer unit, unless a number would be long in it.
 
     Rates are never mixed: three a second beside three a minute is hard to compare.
     """
-    if not math.isfinite(like):
-        return value
-    size = abs(value / _scale(like, unit, 3)[0])
-    return like if unit.endswith("/s") or value == 0 or 0.01 <= size < 10_000 else value
+    if not value or not math.isfinite(like):
+        return like if math.isfinite(like) else value
+    bases = {one: _scale(one, unit, 3)[0] for one in (value, like) if one}
+    if unit.endswith("/s"):
+        return max(bases, key=lambda one: bases[one])
+    finer = min(bases, key=lambda one: bases[one])
+    return finer if max(abs(value), abs(like)) / bases[finer] < 1000 else value
 
 
 def _reached(size: float, steps: Iterable[tuple[float, float, str]]) -> Scale:
