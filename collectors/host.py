@@ -79,7 +79,7 @@ class _Machine:
     def fullest_disk(self) -> tuple[str, float, float] | None:
         """Mount point, free and whole bytes of the real file system that has the smallest share free."""
         found = []
-        for point in procfs.real_mounts(self.text("proc/mounts")):
+        for point in procfs.real_mounts(self._mounts()):
             try:
                 status = os.statvfs(self.root / point.lstrip("/"))
             except OSError:
@@ -88,6 +88,10 @@ class _Machine:
                 free, size = float(status.f_bavail * status.f_frsize), float(status.f_blocks * status.f_frsize)
                 found.append((free / size, point, free, size))
         return min(found)[1:] if found else None
+
+    def _mounts(self) -> str:
+        """The mount table; below another root that of the first process, because one's own is the container's."""
+        return (self.text("proc/1/mounts") if self.root != Path("/") else "") or self.text("proc/mounts")
 
     def _disk(self) -> list[Reading]:
         disk = self.fullest_disk()

@@ -201,6 +201,13 @@ def test_only_real_file_systems_count(collector: Collector, tree: Path) -> None:
     assert "names no local file system" in recording.sources[0].reason
 
 
+def test_mounts_of_the_host_seen_from_a_container(collector: Collector, tree: Path) -> None:
+    """Below the host's root the mounts of its first process count: /proc/mounts would be the container's own."""
+    write(tree, "proc/1", {"mounts": "/dev/nvme1n1 /mnt/fast\\040disk xfs rw,relatime 0 0\n"})
+    facts = {fact.key: fact.value for fact in collector.collect(request_for(tree)).facts}
+    assert facts["disk_mount"] == "/mnt/fast disk"
+
+
 def test_counters_that_begin_anew_give_no_negative_rate(collector: Collector, tree: Path) -> None:
     """A counter that falls (an interface that was made anew) counts from its new value."""
     recording = collector.collect(request_for(tree, lambda beat: change(tree, "proc/net/dev", "335124629", "600"), seconds=1))
