@@ -66,9 +66,25 @@ def service_of(args: argparse.Namespace, settings: Settings) -> Service:
         service = Service(name=args.service or NAMELESS, prometheus=settings.defaults.prometheus if args.service else None)
     if told:
         service = service.model_copy(update={"prometheus": args.prometheus, "endpoints": tuple(args.endpoint), "incident": None})
+    if service.incident is not None:
+        _refuse_idle_flags(args, service)
     if args.logs:
         service = service.model_copy(update={"logs": tuple(map(Path, args.logs))})
     return service.model_copy(update={"changes": args.changes}) if args.changes else service
+
+
+def _refuse_idle_flags(args: argparse.Namespace, service: Service) -> None:
+    """Refuse flags that a kept incident cannot heed: its data and its time are what they were.
+
+    :raises UsageError: one was given
+    """
+    live = {"--logs": args.logs, "--changes": args.changes, "--since": args.since, "--from": args.start, "--to": args.end}
+    idle = next((flag for flag, value in live.items() if value), None)
+    if idle:
+        raise UsageError(
+            f"the service {service.name!r} is an incident that was kept, so {idle} has no effect",
+            "leave it out, or say with --prometheus or --endpoint where to look",
+        )
 
 
 def span_of(args: argparse.Namespace, defaults: Defaults, now: float) -> Span:
