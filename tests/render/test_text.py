@@ -9,6 +9,8 @@ from rich.cells import cell_len
 
 from tests.render.fixtures import ALL, degraded, fleet, healthy, incident, inconclusive
 from triage.model.diagnosis import Diagnosis
+from triage.render.html import to_html
+from triage.render.markdown import to_markdown
 from triage.render.text import to_text
 
 GOLDEN = Path(__file__).with_name("golden")
@@ -119,6 +121,19 @@ def test_look_alikes_that_stay_possible_are_named() -> None:
     assert "Could also be power-cap" in plain(degraded())
 
 
+@pytest.mark.parametrize("show", [plain, to_markdown, to_html])
+def test_trouble_without_a_known_cause_says_so(show: Callable[[Diagnosis], str]) -> None:
+    """Symptoms that nothing explains are not left without a word, and what was not judged may be the cause."""
+    text = show(degraded().model_copy(update={"findings": ()}))
+    assert "None found with the data at hand. 1 kind of failure could not be judged and may be it" in " ".join(text.split())
+
+
+def test_without_a_cause_the_end_says_what_to_get() -> None:
+    """The next step is the one that lets most kinds be judged."""
+    text = plain(degraded().model_copy(update={"findings": ()}))
+    assert text.endswith("no root cause found\n  next: let the DCGM exporter report DCGM_FI_DEV_CLOCKS_EVENT_REASONS\n")
+
+
 def test_a_report_without_any_details_is_still_a_report() -> None:
     """No layers, evidence, onset, subjects or curves: what there is is shown."""
     bare = (
@@ -127,4 +142,4 @@ def test_a_report_without_any_details_is_still_a_report() -> None:
         .model_copy(update={"evidence": (), "subjects": (), "onset": None, "check": (), "leads_to": (), "summary": ""})
     )
     text = plain(incident().model_copy(update={"findings": (bare,), "symptoms": (), "layers": (), "ruled_out": (), "facts": {}}))
-    assert "on replica vllm-3, onset not known" in text
+    assert "on replica vllm-3, since an unknown time" in text

@@ -23,6 +23,7 @@ from triage.render.reading import (
     symptom_name,
     symptom_reading,
     those,
+    unexplained,
     window,
 )
 from triage.render.safe import html, inert
@@ -117,6 +118,8 @@ def _roots(one: Diagnosis) -> Iterable[str]:
         yield f"<section><h2>{name}</h2>"
         yield from _finding(finding, one)
         yield "</section>"
+    if unexplained(one):
+        yield f'<section><h2>Root cause</h2><p class="unsure">{unexplained(one)}</p></section>'
 
 
 def _finding(finding: Finding, one: Diagnosis) -> Iterable[str]:

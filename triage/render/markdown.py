@@ -19,6 +19,7 @@ from triage.render.reading import (
     symptom_name,
     symptom_reading,
     those,
+    unexplained,
     window,
 )
 from triage.render.safe import code, fenced, inert, markdown
@@ -98,6 +99,9 @@ def _roots(one: Diagnosis) -> Iterable[str]:
         rank = "" if len(roots) == 1 else f" {number + 1} of {len(roots)}"
         yield f"### Root cause{rank}: {markdown(finding.title)}"
         yield from _finding(finding, one)
+    if unexplained(one):
+        yield "### Root cause"
+        yield unexplained(one)
 
 
 def _finding(finding: Finding, one: Diagnosis) -> Iterable[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from triage.model.diagnosis import Diagnosis, Evidence, Finding, LayerState, NotEvaluated, RuledOut, Symptom, Verdict
+from triage.model.diagnosis import Diagnosis, Evidence, Finding, LayerState, NotEvaluated, RuledOut, Status, Symptom, Verdict
 from triage.model.vocabulary import catalogue
 from triage.render.units import NO_DATA, clock, compared, duration, interval, number, quantity
 
@@ -148,7 +148,19 @@ def place(finding: Finding) -> str:
 
 def began(finding: Finding, near: float) -> str:
     """When the finding began."""
-    return "onset not known" if finding.onset is None else f"since {clock(finding.onset, near)}"
+    return "since an unknown time" if finding.onset is None else f"since {clock(finding.onset, near)}"
+
+
+def unexplained(diagnosis: Diagnosis) -> str:
+    """What to say where something is wrong and no cause was found; empty otherwise."""
+    is_wrong = diagnosis.status in {Status.DEGRADED, Status.INCIDENT}
+    if not is_wrong or any(finding.role == "root" for finding in diagnosis.findings):
+        return ""
+    text = "None found with the data at hand."
+    if not diagnosis.not_evaluated:
+        return text
+    left = counted(len(diagnosis.not_evaluated), "kind")
+    return f"{text} {left} of failure could not be judged and may be it: see what could not be looked at."
 
 
 def window(diagnosis: Diagnosis) -> str:

@@ -26,6 +26,7 @@ from triage.render.reading import (
     symptom_reading,
     those,
     title_of,
+    unexplained,
     window,
 )
 from triage.render.safe import inert
@@ -145,6 +146,10 @@ class _Report:
         for number, finding in enumerate(roots):
             self.page.heading("Root cause" if len(roots) == 1 else f"Root cause {number + 1} of {len(roots)}")
             self._finding(finding)
+        none_found = unexplained(self.diagnosis)
+        if none_found:
+            self.page.heading("Root cause")
+            self.page.para(none_found, lead=("? ", "unsure"))
 
     def _finding(self, finding: Finding) -> None:
         """A finding in full: what, where, proof, how to check it, what to do first."""
@@ -396,13 +401,15 @@ class _Report:
     def _closing(self) -> None:
         """The answer once more: of a long report a terminal shows the end."""
         root = next((f for f in self.diagnosis.findings if f.role == "root"), None)
-        if root is None:
+        if root is None and not unexplained(self.diagnosis):
             return
         sign, style = STATUS_SIGNS[self.diagnosis.status]
         self.page.blank()
-        answer = f"{title_of(root)} on {named(root.subject)} {began(root, self.near)}"
+        answer = f"{title_of(root)} on {named(root.subject)} {began(root, self.near)}" if root else "no root cause found"
         self.page.para([(f"{self.diagnosis.status.value.upper()} ", style), answer], lead=(f"{sign} ", style))
-        self.page.para((f"triage playbook {root.playbook}", "command"), lead="next: ", indent=2)
+        ways = gaps(self.diagnosis.not_evaluated)
+        following: Line = (f"triage playbook {root.playbook}", "command") if root else ways[0].how if ways else ""
+        self.page.para(following, lead="next: ", indent=2)
 
 
 def _labelled(label: str, value: str) -> Line:
