@@ -59,6 +59,13 @@ _INGRESS = re2.compile(
 )
 _UVICORN = re2.compile(rb'(?:^|: +)\S+:\d+ - "(\S+) (\S+) HTTP/[\d.]+" (\d{3})(?: [A-Z][A-Za-z\'-]*)*(.*)$')
 _HAPROXY = re2.compile(rb"\] \S+ (\S+)/(\S+) (?:-?\d+/){4}\+?(-?\d+) (-?\d{1,3}) \+?(\d+) \S+ \S+ (\S)\S{3} ")
+_LLAMA = re2.compile(rb"log_server_r\w*: +(?:done )?request: \S+ (\S+) \S+ (\d{3})")
+_ALB = re2.compile(
+    rb"^(?:https?|h2|grpcs?|wss?) \S+ \S+ \S+ (\S+) (-?[\d.]+) (-?[\d.]+) (-?[\d.]+) (\d{3}) \S+ \d+ (\d+) "
+    rb'"\S+ (?:https?://[^/]+)?(\S+)'
+)
+_SPAN = re2.compile(rb"^([\d.]+)(ns|us|\x{b5}s|ms|s|m)?$")
+_SPAN_UNITS = {b"ns": 1e-9, b"us": 1e-6, "\u00b5s".encode(): 1e-6, b"ms": 1e-3, b"s": 1.0, b"m": 60.0, None: 1.0}
 _PAIRS = re2.compile(rb'\b(\w+)=(?:"([^"]*)"|(\S+))')
 _UUID = re2.compile(rb"^[0-9a-fA-F]{8}-[0-9a-fA-F][0-9a-fA-F-]{3,}$|^[0-9a-fA-F]{32}$")
 _ADDRESS = re2.compile(rb"^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F:]+\]|[\w-]+(?:\.[\w-]+)*):\d{2,5}$")
@@ -258,7 +265,33 @@ def _json_seconds(record: dict[str, Any]) -> float | None:
     return None
 
 
-_PARSERS: tuple[Callable[[bytes], AccessLine | None], ...] = (_envoy, _uvicorn, _router, _json, _nginx, _haproxy)
+def _tgi(line: bytes) -> AccessLine | None:
+    """``… total_time="2.1s" … Success`` of text-generation-inference."""
+    if b"text_generation_router" not in line or b"total_time=" not in line:
+        return None
+    return AccessLine(200, "/generate", seconds=_span(_named(line).get(b"total_time", b"")))
+
+
+def _llama(line: bytes) -> AccessLine | None:
+    """``srv  log_server_r: request: POST /v1/chat/completions 127.0.0.1 200`` of llama.cpp."""
+    found = _LLAMA.search(line) if b"log_server_r" in line else None
+    return AccessLine(int(found.group(2)), _text(found.group(1))) if found is not None else None
+
+
+def _alb(line: bytes) -> AccessLine | None:
+    """Access logs of an AWS load balancer."""
+    found = _ALB.search(line)
+    if found is None:
+        return None
+    target, before, inside, after, status, sent, path = found.groups()
+    flags = {460: "DC", 504: "UT", 502: "UC"}.get(int(status), "UH" if int(status) == 503 and target == b"-" else "")
+    seconds = sum(max(float(part), 0.0) for part in (before, inside, after))
+    return AccessLine(int(status), _text(path), flags, seconds, _address(target), sent=int(sent))
+
+
+_PARSERS: tuple[Callable[[bytes], AccessLine | None], ...] = (
+    _envoy, _uvicorn, _tgi, _router, _json, _nginx, _haproxy, _llama, _alb,
+)  # fmt: skip
 _UPSTREAM_KEYS = (b"worker", b"api_base", b"upstream", b"upstream_addr", b"backend", b"worker_url")
 
 
@@ -267,18 +300,22 @@ def _named(text: bytes) -> dict[bytes, bytes]:
 
 
 def _seconds_of(pairs: dict[bytes, bytes]) -> float | None:
-    for key, factor in (
-        (b"duration_ms", 1e-3),
-        (b"latency_ms", 1e-3),
-        (b"request_time", 1.0),
-        (b"rt", 1.0),
-        (b"latency", 1.0),
-        (b"duration", 1.0),
-    ):
-        value = _number(pairs.get(key, b"").rstrip(b"s,"))
+    """How long a request took, by the usual names; milliseconds by name, else by the unit that is written with it."""
+    for key in (b"duration_ms", b"latency_ms"):
+        value = _number(pairs.get(key, b"").rstrip(b","))
         if value is not None:
-            return value * factor
-    return None
+            return value / 1000.0
+    spans = (
+        _span(pairs[key].rstrip(b",")) for key in (b"request_time", b"rt", b"latency", b"duration", b"elapsed") if key in pairs
+    )
+    return next((span for span in spans if span is not None), None)
+
+
+def _span(text: bytes) -> float | None:
+    """Seconds of ``12.5ms``."""
+    found = _SPAN.search(text)
+    value = _number(found.group(1)) if found is not None else None
+    return value * _SPAN_UNITS[found.group(2)] if value is not None else None
 
 
 def _upstream_of(pairs: dict[bytes, bytes]) -> str:

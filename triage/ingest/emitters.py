@@ -13,7 +13,7 @@ Subjects = Callable[[str], Subject | None]
 _NAMES: tuple[tuple[str, str], ...] = (
     ("device-plugin", r"(?:nvidia-)?device-plugin"),
     ("nvidia-smi", r"nvidia-smi|smi"),
-    ("dcgm", r"dcgm\w*|(?:nv-)?hostengine|gpu-exporter"),
+    ("dcgm", r"dcgm(?:-exporter)?\w*|(?:nv-)?hostengine|gpu-exporter"),
     ("kube-events", r"kube-?events|k8s-?events|events|kubectl-?events"),
     ("kubelet", r"kubelet"),
     ("kernel", r"kernel|dmesg|kern|kmsg"),

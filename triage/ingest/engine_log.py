@@ -18,6 +18,9 @@ GRID = 15.0
 FRESH = 5.0
 """Two start lines within this many seconds belong to one start."""
 
+ONE_FAILURE = 30.0
+"""Lines within this many seconds tell of one failure, and its cause may be printed after its consequences."""
+
 BEFORE_THE_END = 180.0
 """An error this long, in seconds, before an engine's last words is taken for its end; an older one it survived."""
 
@@ -255,11 +258,19 @@ _ARGUMENTS: dict[str, str] = {
     "enable_prefix_caching": "enable_prefix_caching", "disable_radix_cache": "disable_radix_cache",
     "enable_chunked_prefill": "enable_chunked_prefill", "speculative_algorithm": "speculative_algorithm", "num_speculative_tokens": "num_speculative_tokens",
     "kv_offloading_size": "kv_offloading_size", "kv_offloading_backend": "kv_offloading_backend", "cpu_offload_gb": "cpu_offload_gb",
-    "max_loras": "max_loras", "max_lora_rank": "max_lora_rank", "disaggregation_mode": "disaggregation_mode", "backend": "backend",
+    "max_loras": "max_loras", "max_lora_rank": "max_lora_rank", "disaggregation_mode": "disaggregation_mode",
 }  # fmt: skip
 """Arguments that are kept, by the names that engines give them: nothing else of a start-up line is (it may hold secrets)."""
 
-_ARGUMENT_LINES = (b"non-default args:", b"server_args=", b"Starting trtllm-serve", b"Args {", b"LLM engine (v", b"max_total_num_tokens=", b"Using max model len")
+_ARGUMENT_LINES = (
+    b"non-default args:",
+    b"server_args=",
+    b"Starting trtllm-serve",
+    b"Args {",
+    b"LLM engine (v",
+    b"max_total_num_tokens=",
+    b"Using max model len",
+)
 _STARTS = (b"non-default args:", b"server_args=", b"Starting trtllm-serve", b"text_generation_launcher: Args {")
 _ARGUMENT = re2.compile(rb"['\"]?\b(\w+)['\"]?(?:\s*[:=]\s*|\s+)(?:Some\()?('[^']*'|\"[^\"]*\"|\[[^\]]*\]|[\w.+/-]+)")
 
@@ -324,7 +335,7 @@ def arguments_of(line: bytes) -> dict[str, str]:
     for name, value in _ARGUMENT.findall(line):
         key = _ARGUMENTS.get(name.decode("ascii", "replace"))
         if key is not None and _plain(value) not in {"None", "null", ""}:
-            found[key] = _plain(value)
+            found[key] = _plain(value).removeprefix("torch.")
     return found
 
 
@@ -335,14 +346,16 @@ def arguments_of(line: bytes) -> dict[str, str]:
 class Life:
     """One run of the engine's process.
 
-    :param began: Unix time of its first line
+    :param began: Unix time of its first line; None if the log begins in the middle of it
     :param ready: when it began to take requests, if it did
     :param error: the first error that could have ended it
     :param said: time of its latest line
     :param stopping: when it was asked to stop
+    :param killed: a signal from outside ended it
+    :param dead: its own words say that it ends
     """
 
-    began: float
+    began: float | None
     ready: float | None = None
     error: Match | None = None
     error_at: float = 0.0
@@ -350,6 +363,7 @@ class Life:
     said: float = 0.0
     stopping: float | None = None
     killed: bool = False
+    dead: bool = False
     arguments: dict[str, str] = field(default_factory=dict)
 
 
@@ -372,6 +386,16 @@ class EngineLog:
         self._serving = False
 
     @property
+    def ending(self) -> str:
+        """What the engine said at last: ``shutdown``, ``error``, or ``nothing`` that tells of an end."""
+        life = self._life
+        if life is None:
+            return "nothing"
+        if life.stopping is not None:
+            return "shutdown"
+        return "error" if life.dead else "nothing"
+
+    @property
     def phase(self) -> str:
         """``starting`` or ``running``; empty while nothing was seen that tells."""
         if self._life is not None:
@@ -390,10 +414,10 @@ class EngineLog:
         """Takes a line for facts and starts; lines from before the baseline count, too."""
         if time > self._window.end:
             return
-        if self._life is not None:
-            self._life.said = max(self._life.said, time)
         if any(mark in line for mark in _STARTS):
             self._start(time)
+        elif self._life is not None:
+            self._life.said = max(self._life.said, time)
         self._read_facts(line, time)
 
     def _read_facts(self, line: bytes, time: float) -> None:
@@ -421,9 +445,9 @@ class EngineLog:
 
     def _start(self, time: float) -> None:
         """A new life begins, unless the last one has only just."""
-        if self._life is not None and self._life.ready is None and time - self._life.began < FRESH:
+        if self._life is not None and self._life.ready is None and time - (self._life.began or 0.0) < FRESH:
             return
-        self._close("restart")
+        self._close(restarted=True)
         self._life = Life(time, said=time)
         self._facts = {key: value for key, value in self._facts.items() if key == "engine"}
 
@@ -432,7 +456,8 @@ class EngineLog:
         name = match.signature.id
         if name == "engine-ready" and self._life is not None and self._life.ready is None:
             self._life.ready = time
-            self._facts["startup_seconds"] = time - self._life.began
+            if self._life.began is not None:
+                self._facts["startup_seconds"] = time - self._life.began
         elif name == "engine-shutdown":
             self._stop(time)
         elif name == "process-ended-from-outside" and self._life is not None:
@@ -442,41 +467,41 @@ class EngineLog:
 
     def _stop(self, time: float) -> None:
         if self._life is None:
-            self._life = Life(time, ready=time, said=time)
+            self._life = Life(None, ready=time, said=time)
         if self._life.stopping is None:
             self._life.stopping = time
 
     def _err(self, match: Match, time: float, text: str) -> None:
         life = self._life
         if life is None:
-            life = self._life = Life(time, ready=time if self._serving else None, said=time)
+            life = self._life = Life(None, ready=time, said=time)
         if life.stopping is not None:
             return
         first = life.error is None or time - life.error_at > BEFORE_THE_END
         better = life.error is not None and life.error.signature.role == "consequence" and match.signature.role == "cause"
-        if first or (better and time - life.error_at < FRESH):
+        if first or (better and time - life.error_at <= ONE_FAILURE):
             life.error, life.error_at, life.error_text = match, time, text
+        life.dead = life.dead or match.signature.id in _DEATHS
 
-    def _close(self, why: str) -> None:
-        """The life ends; says how, if it did not end as it should."""
+    def _close(self, *, restarted: bool) -> None:
+        """The life ends (or the log does); says how, if it did not end as it should."""
         life = self._life
         if life is None:
             return
         self._previous = self._say_arguments(life)
         erred = life.error is not None and life.said - life.error_at < BEFORE_THE_END
-        if erred and (why == "restart" or life.said - life.error_at < FRESH):
-            name = "engine-crashed" if life.ready is not None else "start-failed"
-            self._say(name, life.error_at, life, life.error)
-        elif life.ready is None and (why == "restart" or life.killed):
+        if erred and life.stopping is None and (restarted or life.dead):
+            self._say("engine-crashed" if life.ready is not None else "start-failed", life.error_at, life, life.error)
+        elif life.ready is None and (restarted or life.killed):
             self._say("start-cut-short", life.said, life, None)
         elif life.ready is None and life.stopping is None:
             self._say("start-unfinished", life.said, life, None)
-        elif why == "restart" and life.stopping is None:
+        elif restarted and life.stopping is None:
             self._say("ended-without-a-word", life.said, life, None)
 
     def _say(self, name: str, time: float, life: Life, error: Match | None) -> None:
         role, kinds, text = _ENDS[name]
-        attrs = {"seconds": f"{max(time - life.began, 0.0):.0f}", "role": role, "kinds": kinds}
+        attrs = {"role": role, "kinds": kinds} | ({"seconds": f"{time - life.began:.0f}"} if life.began is not None else {})
         if error is not None:
             attrs |= {"first": error.signature.id, "first_role": error.signature.role, "kinds": " ".join(error.signature.kinds)}
             text = f"{text}: {life.error_text}"
@@ -484,7 +509,7 @@ class EngineLog:
 
     def _say_arguments(self, life: Life) -> dict[str, str] | None:
         """An event with the arguments of a start, and what differs from the start before."""
-        if not life.arguments:
+        if not life.arguments or life.began is None:
             return self._previous
         before, now = self._previous, life.arguments
         changed = [
@@ -503,17 +528,30 @@ class EngineLog:
 
     def finish(self) -> tuple[list[Event], list[Fact]]:
         """The events of all lives and the facts of the last one."""
-        self._close("end of the log")
+        self._close(restarted=False)
         self._life = None
         facts = [Fact(self._subject, key, value, f"log {self._source}") for key, value in sorted(self._facts.items())]
         return self._events, facts
 
 
+_DEATHS = frozenset({
+    "engine-dead", "engine-core-failed", "worker-failed", "native-crash", "scheduler-watchdog", "collective-teardown",
+})  # fmt: skip
+"""Signatures by which an engine says that it ends."""
+
 _ENDS: dict[str, tuple[str, str, str]] = {
     "engine-crashed": ("consequence", "engine-dead", "the engine ended with an error, the first of which is"),
     "start-failed": ("consequence", "engine-dead", "the engine did not start, and the first error is"),
-    "start-cut-short": ("consequence", "probe-kills-loading host-oom-kill", "a start ended before the engine was ready, without an error"),
+    "start-cut-short": (
+        "consequence",
+        "probe-kills-loading host-oom-kill",
+        "a start ended before the engine was ready, without an error",
+    ),
     "start-unfinished": ("info", "cold-start-too-slow group-partial-restart", "the engine was still starting when the log ended"),
-    "ended-without-a-word": ("consequence", "host-oom-kill engine-dead", "the engine started anew without having said why it ended"),
+    "ended-without-a-word": (
+        "consequence",
+        "host-oom-kill engine-dead",
+        "the engine started anew without having said why it ended",
+    ),
 }
 """Ways in which a life of an engine ends badly: role, kinds, sentence."""

@@ -45,17 +45,17 @@ KEEP = 50
 VOLUME_GRID = 60.0
 """Distance of the samples of log volume, seconds: engines write their load every 10 s, so an empty minute is silence."""
 
-STEADY = 10
-"""A log is steady if it has lines in at least so many minutes …"""
+SILENCE = 60.0
+"""Shortest silence, in seconds, that can mean that a log has stopped: six of the intervals at which engines write their load."""
 
-STEADY_SHARE = 0.9
-"""… and in this share of the minutes between its first and its last line."""
+SILENCE_GAPS = 5.0
+"""… and it must be longer than so many of the pauses that nine in ten stay below; a quiet engine pauses long."""
 
-SILENT = 180.0
-"""A steady log without a line for longer than this, in seconds, until the window's end has stopped."""
-
+_MIN_LINES = 10
+_MAX_GAPS = 10_000
 _HEAD_LINES = 200
 _FILE = re2.compile(r"(?i)\.(?:log|txt|out|jsonl?|events)(?:\.(\d+))?(?:\.gz)?$")
+_REQUEST_MARKS = (b" HTTP/", b"text_generation_router", b"log_server_r")
 _PREVIOUS = re2.compile(r"(?i)[-_.]prev(?:ious)?$")
 _XID = re2.compile(rb"NVRM: Xid \((?:PCI:)?([0-9a-fA-F:.]+)\): (\d{1,4}),? ?(.*)$")
 _XID_PROCESS = re2.compile(rb"^pid=(?:'?<?([\w-]+)>?'?)(?:, name=([^,]*))?,? ?(.*)$")
@@ -315,9 +315,10 @@ class _Reader:
 
     def _take_engine(self, line: bytes, time: float) -> None:
         if self._load.feed(line, time if self._timed else None):
+            self._volume.count_load(time)
             self._engine.served(time)
             return
-        if b' - "' in line and b" HTTP/" in line:
+        if any(mark in line for mark in _REQUEST_MARKS):
             request = parse_access(line)
             if request is not None:
                 self._access.add(request, time if self._timed else None)
@@ -434,10 +435,10 @@ class _Reader:
         elif not self._timed:
             self.problems.append(f"{self.name} has no time stamps that can be read, so its events count as of the window's end")
         if self.emitter.kind == "engine":
+            ending = self._engine.ending
             self._extra, self.facts = self._engine.finish()
-        stopped = self._volume.stopped()
-        if stopped is not None:
-            self._extra.append(stopped)
+            stopped = self._volume.stopped(ending)
+            self._extra.extend([stopped] if stopped is not None else [])
 
     def events(self) -> Iterator[Event]:
         """All events, those of one sort bounded in number."""
@@ -526,12 +527,23 @@ class _Volume:
         self._source = source
         self._bins: Counter[int] = Counter()
         self._latest = 0.0
+        self._latest_load = 0.0
+        self._gaps: list[float] = []
 
     def count(self, time: float) -> None:
         """Counts a line with a stamp."""
-        if self._window.baseline_start <= time <= self._window.end:
-            self._bins[int(time // VOLUME_GRID)] += 1
-            self._latest = max(self._latest, time)
+        if not self._window.baseline_start <= time <= self._window.end:
+            return
+        self._bins[int(time // VOLUME_GRID)] += 1
+        self._latest = max(self._latest, time)
+
+    def count_load(self, time: float) -> None:
+        """Counts a line of load, which comes at regular intervals."""
+        if not self._window.baseline_start <= time <= self._window.end:
+            return
+        if self._latest_load and time > self._latest_load and len(self._gaps) < _MAX_GAPS:
+            self._gaps.append(time - self._latest_load)
+        self._latest_load = max(self._latest_load, time)
 
     def series(self) -> Iterator[Series]:
         """Lines per second from the first line to the window's end; a log that ends early goes on with zeros."""
@@ -545,17 +557,28 @@ class _Volume:
         values = np.array([self._bins[int(number)] for number in numbers]) / np.maximum(lengths, 1.0)
         yield Series(signal, self._emitter.subject, ends[keep], values[keep], Origin("log", self._source))
 
-    def stopped(self) -> Event | None:
-        """``log-stopped`` if a log that had lines in nearly every minute has none for the rest of the window."""
-        if self._emitter.kind not in self._SIGNALS or len(self._bins) < STEADY:
+    def stopped(self, ending: str) -> Event | None:
+        """``log-stopped`` if an engine wrote its load at regular intervals, and then nothing more until the window's end.
+
+        :param ending: what the engine said at last
+        """
+        if len(self._gaps) < _MIN_LINES:
             return None
-        steady = len(self._bins) >= STEADY_SHARE * (max(self._bins) - min(self._bins) + 1)
+        gaps = sorted(self._gaps)
+        usual = gaps[int(0.9 * (len(gaps) - 1))]
         silent = self._window.end - self._latest
-        if not steady or silent < SILENT:
+        wrote_load_to_the_last = self._latest - self._latest_load <= max(3.0 * usual, 0.5 * SILENCE)
+        if not wrote_load_to_the_last or silent < max(SILENCE, SILENCE_GAPS * usual, 1.5 * gaps[-1]):
             return None
-        attrs = {"seconds": f"{silent:.0f}", "role": "info", "kinds": "log-gap engine-dead", "emitter": self._emitter.kind}
-        text = f"{self._source} had lines in nearly every minute and has none in the last {silent:.0f} s of the window"
-        return Event(self._latest, "log", "log-stopped", self._emitter.subject, attrs, text, self._source)
+        attrs = {
+            "seconds": f"{silent:.0f}",
+            "usual_gap": f"{usual:.0f}",
+            "after": ending,
+            "role": "info",
+            "kinds": "log-gap engine-dead",
+        }
+        text = f"{self._source} has no line in the last {silent:.0f} s of the window, after one every {usual:.0f} s or less"
+        return Event(self._latest, "log", "log-stopped", self._emitter.subject, attrs | {"emitter": "engine"}, text, self._source)
 
 
 def _sources_of(readers: Iterable[_Reader]) -> list[Source]:
