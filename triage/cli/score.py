@@ -10,6 +10,7 @@ from triage.errors import ExitCode
 
 if TYPE_CHECKING:
     from triage.cli import Parser
+    from triage.score import Score
 
 
 def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
@@ -21,7 +22,9 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
         "right, what was taken for what, and where a healthy service was blamed.",
     )
     parser.add_argument("folder", metavar="DIR", type=Path)
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the score on stdout (text)")
+    parser.add_argument(
+        "--format", choices=("text", "json", "markdown"), default="text", help="form of the score on stdout (text)"
+    )
     add_setting_flags(parser)
     return parser
 
@@ -34,5 +37,20 @@ def run(args: argparse.Namespace) -> ExitCode:
 
     with progress(quiet=args.quiet) as tell:
         result = score(args.folder, rules_of(args, settings_of(args)), lambda case, done: tell("score", case, done))
-    sys.stdout.write(f"{text(result) if args.format == 'text' else result.model_dump_json(indent=2)}\n")
+    forms = {"text": text, "json": lambda score: score.model_dump_json(indent=2), "markdown": _markdown}
+    sys.stdout.write(f"{forms[args.format](result)}\n")
     return ExitCode.HEALTHY
+
+
+def _markdown(result: "Score") -> str:
+    """The score as a table of cases and a list of figures."""
+    from triage.render.safe import clean, markdown
+    from triage.score import summary
+
+    rows = [("case", "wanted", "first", "status", "right"), ("---",) * 5]
+    rows += [
+        (one.case, ", ".join(one.wanted) or one.sort, one.first or "none", one.status, "yes" if one.right else "no")
+        for one in result.results
+    ]
+    table = [f"| {' | '.join(cell if cell == '---' else markdown(clean(cell)) for cell in row)} |" for row in rows]
+    return "\n".join([*table, "", *(f"- {line}" for line in summary(result))])
