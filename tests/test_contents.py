@@ -1,0 +1,49 @@
+"""What is found by walking the folders: the only place that lists it, so that nothing appears or vanishes unnoticed."""
+
+from triage.bundle import bundled
+from triage.engine.rules import load_rules
+from triage.ingest.dialects import load_dialects
+from triage.model.kinds import kinds
+from triage.playbooks import list_playbooks
+from triage.plugins import load_collectors
+
+COLLECTORS = "changes endpoints host logs nvml prometheus"
+
+DIALECTS = """
+aibrix amd_gpu argo_rollouts cadvisor dcgm dynamo envoy envoy_ai_gateway gaie istio keda kube_state_metrics kubelet
+litellm llamacpp lmdeploy nginx_ingress node_exporter nvidia_gpu_exporter otel_genai otel_http_client
+production_stack_router prometheus ray_serve sglang sglang_router tgi triton trtllm vllm vllm_router
+"""
+
+
+def test_the_collectors() -> None:
+    """One for each kind of source."""
+    assert sorted(load_collectors()) == COLLECTORS.split()
+
+
+def test_the_dialects() -> None:
+    """One for each engine, exporter and gateway."""
+    assert sorted(dialect.name for dialect in load_dialects()) == DIALECTS.split()
+
+
+def test_the_kinds() -> None:
+    """One hundred and one, each leading only to others of them."""
+    assert len(kinds()) == 101
+    assert {target for kind in kinds().values() for target in kind.leads_to} <= set(kinds())
+
+
+def test_every_kind_has_a_playbook() -> None:
+    """Whatever is found, there is something to do about it."""
+    assert sorted(list_playbooks()) == sorted(kinds())
+
+
+def test_every_rule_is_a_kind() -> None:
+    """A shipped rule judges a kind of the table, so that it has a playbook and a place in the causal graph."""
+    assert {rule.id for rule in load_rules()} <= set(kinds())
+
+
+def test_nothing_else_lies_in_the_folders() -> None:
+    """A file that nobody would find there is a slip."""
+    found = {path.suffix for kind in ("rules", "playbooks") for path in bundled(kind).rglob("*") if path.is_file()}
+    found |= {path.suffix for path in bundled("collectors").rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+    assert found == {".yaml", ".md", ".py"}
