@@ -87,7 +87,7 @@ def _find(playbook_id: str, folders: Sequence[Path]) -> Path:
     found = [path for path in candidates if path.is_file()]
     if found:
         return found[-1]
-    from triage.validation import did_you_mean  # noqa: PLC0415
+    from triage.validation import did_you_mean
 
     raise UsageError(f"there is no playbook {playbook_id!r}", did_you_mean(playbook_id, list_playbooks(folders)))
 
@@ -116,7 +116,7 @@ def _lines(path: Path) -> list[str]:
 
 def _front_matter(path: Path, lines: list[str]) -> tuple[dict[str, object], int]:
     """What stands between the two lines ``---`` at the top, and the index of the line after."""
-    from triage.yamltext import YamlError, load  # noqa: PLC0415
+    from triage.yamltext import YamlError, load
 
     if lines[0] != "---" or "---" not in lines[1:]:
         raise ConfigError(f"{path} does not begin with front matter between two lines ---", _HINT)

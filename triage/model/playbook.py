@@ -29,7 +29,6 @@ PLACEHOLDERS: dict[str, str] = {
     "gateway_deployment": "Kubernetes deployment that runs the gateway",
     "prometheus": "base address of the Prometheus server",
     "model": "model name as clients ask for it",
-    "image": "container image of the engine",
     "version": "version that runs now",
     "previous_version": "version that ran before",
     "replicas": "replicas wanted now",
