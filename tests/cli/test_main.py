@@ -188,6 +188,13 @@ def test_a_server_is_asked_about_the_past(tmp_path: Path) -> None:
     assert (window.start, window.end, window.baseline_start) == (NOW - 900, NOW, NOW - 900 - 7200)
 
 
+def test_a_short_window_has_a_short_baseline() -> None:
+    """What is fetched is spread over both, so a baseline that nobody asked for does not blur a short window."""
+    args = flags("--service", "llm", "--prometheus", "http://q:9090", "--from", "2m ago")
+    window = window_of(span_of(args, Defaults(), NOW), service_of(args, Settings()), NOW)
+    assert window.start - window.baseline_start == 360
+
+
 def test_live_sources_are_sampled_from_now_on() -> None:
     """Without a server the window is the time of sampling."""
     args = flags("--endpoint", "a:1", "--for", "20")

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from triage.cli.table import wrapped
 from triage.model.rule import All, Any, Bound, Condition, Gone, Known, Measure, Not, Occurrence, Operand, Rule
-from triage.model.vocabulary import Kind, catalogue
 from triage.model.units import duration, quantity
+from triage.model.vocabulary import Kind, catalogue
 
 _BOUNDS = (("above", "above"), ("at_least", "at least"), ("below", "below"), ("at_most", "at most"))
 _STATS = {

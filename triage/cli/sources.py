@@ -26,6 +26,9 @@ from triage.timespan import duration, moment, seconds
 NAMELESS = "this-machine"
 """What a service is called that nobody named: whatever runs here."""
 
+_BASELINE_WINDOWS = 3.0
+"""A baseline that nobody asked for is at most so long: what is fetched is spread over both, and a short window needs fine steps."""
+
 _STEPS_IN_WINDOW = 120
 """Samples wanted in the window: enough to place an onset, few enough to fetch a fleet."""
 
@@ -100,11 +103,13 @@ def span_of(args: argparse.Namespace, defaults: Defaults, now: float) -> Span:
         raise UsageError(f"--to {args.end} lies in the future", "leave it out for a window that ends now")
     if start is not None and start >= (now if end is None else end):
         raise UsageError("the window is empty: --from is not before --to")
+    since = duration(args.since) if args.since else defaults.since
+    length = since if start is None else (now if end is None else end) - start
     return Span(
         start,
         end,
-        duration(args.since) if args.since else defaults.since,
-        duration(args.baseline) if args.baseline else defaults.baseline,
+        since,
+        duration(args.baseline) if args.baseline else min(defaults.baseline, _BASELINE_WINDOWS * length),
         seconds(args.sample) if args.sample else defaults.sample,
         seconds(args.timeout) if args.timeout else defaults.timeout,
     )
