@@ -27,7 +27,7 @@ NAMELESS = "this-machine"
 """What a service is called that nobody named: whatever runs here."""
 
 _BASELINE_WINDOWS = 3.0
-"""A baseline that nobody asked for is at most so long: what is fetched is spread over both, and a short window needs fine steps."""
+"""A baseline that nobody asked for is at most so long: fetched points are spread over both, and a short window needs fine steps."""
 
 _STEPS_IN_WINDOW = 120
 """Samples wanted in the window: enough to place an onset, few enough to fetch a fleet."""
