@@ -156,7 +156,8 @@ def _measure_one(measure: Measure, context: Context, subjects: Sequence[Subject]
     blank = Evidence(
         signal=measure.signal,
         subject=str(subjects[0] if len(subjects) == 1 else context.subject),
-        stat=measure.stat if measure.lasting is None else f"for {measure.lasting:g} s",
+        stat=measure.stat,
+        lasting=measure.lasting,
         unit=_unit(measure),
         op=op,
         baseline=base.estimate if base and np.isfinite(base.estimate) else None,
@@ -172,13 +173,16 @@ def _measure_one(measure: Measure, context: Context, subjects: Sequence[Subject]
     if threshold is None:
         return blank.model_copy(update={**shown, "text": f"nothing to compare with: {words}"})
     cells = cells_of(frame, measure.signal, subjects, across)
-    verdict = _compared(value, op, threshold) if measure.lasting is None else _lasts(cells, op, threshold, measure, frame)
+    verdict, held = _compared(value, op, threshold), None
+    if measure.lasting is not None:
+        verdict, held = _lasts(cells, op, threshold, measure, frame)
     since = _since(cells, op, threshold.estimate, frame) if cells is not None and verdict is PRESENT else None
     return blank.model_copy(
         update={
             **shown,
             "threshold": threshold.estimate,
             "verdict": verdict,
+            "held": held,
             "since": since,
             "spark": spark_of(cells, frame.grid, since),
         }
@@ -195,10 +199,15 @@ def _across(measure: Measure) -> Combine:
 def _unit(measure: Measure) -> str:
     """Unit of the statistic."""
     signal = catalogue()[measure.signal]
+    if measure.stat == "changes":
+        return "changes"
     if signal.kind is Kind.RATE and measure.stat != "sum":
-        return "ratio" if signal.unit == "ratio" else f"{signal.unit}/s"
-    return signal.unit
+        return signal.unit if signal.unit in _RATES_BY_NAME else f"{signal.unit}/s"
+    return f"{signal.unit}/s" if measure.stat == "slope" else signal.unit
 
+
+_RATES_BY_NAME = frozenset({"ratio", "cores"})
+"""Units that are per second by themselves: a share of time, and CPU seconds a second."""
 
 _BOUNDS = (("above", ">"), ("at_least", ">="), ("below", "<"), ("at_most", "<="))
 
@@ -294,17 +303,19 @@ def _compared(value: Interval, op: str, threshold: Interval) -> Verdict:
     return UNKNOWN if possibly else ABSENT
 
 
-def _lasts(cells: Floats | None, op: str, threshold: Interval, measure: Measure, frame: Frame) -> Verdict:
-    """Whether every value in a row satisfies the bound for long enough."""
+def _lasts(cells: Floats | None, op: str, threshold: Interval, measure: Measure, frame: Frame) -> tuple[Verdict, float | None]:
+    """Whether every value in a row satisfies the bound for long enough, and for how many seconds it does at most."""
     if cells is None:
-        return UNKNOWN
+        return UNKNOWN, None
     span = cells[_span(measure, frame)]
     is_known = ~np.isnan(span)
     holds = _holds(span, op, threshold.estimate)
     need = max(1, round((measure.lasting or 0.0) / frame.grid.step))
-    if longest_run(holds, is_known)[1] >= need:
-        return PRESENT
-    return ABSENT if longest_run(holds | ~is_known, np.ones(len(span), dtype=bool))[1] < need else UNKNOWN
+    run = longest_run(holds, is_known)[1]
+    if run >= need:
+        return PRESENT, run * frame.grid.step
+    possible = longest_run(holds | ~is_known, np.ones(len(span), dtype=bool))[1]
+    return (ABSENT if possible < need else UNKNOWN), run * frame.grid.step
 
 
 def _holds(cells: Floats, op: str, threshold: float) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from triage.engine.accelerators import accelerator
 from triage.engine.frame import Frame
@@ -14,6 +15,7 @@ from triage.engine.statistics import together
 from triage.model.recording import Floats, Origin, Subject
 from triage.model.vocabulary import Combine, Scope, catalogue
 
+Bools = npt.NDArray[np.bool_]
 Derivation = Callable[[Frame, Subject], Floats | None]
 
 _SMOOTHING = 60.0
@@ -233,14 +235,12 @@ def alive(frame: Frame, replica: Subject) -> Floats | None:
     up = frame.cells("target.up", replica)
     if up is not None:
         here &= ~(up == 0)
-    here = _bridged(here, frame.cells("process.start_time", replica))
+    here = _bridged(np.asarray(here), frame.cells("process.start_time", replica))
     begun = np.maximum.accumulate(here)
     return np.where(begun & _somebody_measured(frame), here.astype(float), np.nan)
 
 
-def _bridged(
-    here: "np.ndarray[tuple[int], np.dtype[np.bool_]]", start: Floats | None
-) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+def _bridged(here: Bools, start: Floats | None) -> Bools:
     """Silences after which the same process goes on are gaps in the samples: it lived all the time."""
     out = here.copy()
     if start is None:
@@ -252,7 +252,7 @@ def _bridged(
     return out
 
 
-def _somebody_measured(frame: Frame) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+def _somebody_measured(frame: Frame) -> Bools:
     """Cells in which somebody who knows of replicas had values: engines, gateway, cluster. Hosts and cards do not know."""
     names = ("gateway.requests", "pod.ready", *_SIGNS_OF_LIFE)
     rows = [cells for name in names for cells in frame.of(name).values()]
@@ -285,7 +285,7 @@ def _restarted(frame: Frame, replica: Subject) -> Floats | None:
     known = np.flatnonzero(~np.isnan(start))
     out = np.where(np.isnan(start), np.nan, 0.0)
     for before, after in pairwise(known):
-        out[after] = float(start[after] > start[before] + 1.0)
+        out[after] = float(start[after] > start[before] + _SAME_START) / frame.grid.step
     return out
 
 

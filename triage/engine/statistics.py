@@ -15,13 +15,6 @@ QUANTILES: dict[str, float] = {"p50": 0.5, "median": 0.5, "p95": 0.95, "p99": 0.
 _LEAST_KNOWN = 0.1
 """With less than this share of its cells known a span says nothing about a signal."""
 
-REDUCE: dict[Combine, Callable[[Floats], float]] = {
-    Combine.SUM: lambda values: float(np.sum(values)),
-    Combine.MEAN: lambda values: float(np.mean(values)),
-    Combine.MAX: lambda values: float(np.max(values)),
-    Combine.MIN: lambda values: float(np.min(values)),
-}
-
 
 def exact(value: float) -> Interval:
     """A value without doubt."""
@@ -43,27 +36,24 @@ def of_cells(cells: Floats, stat: Stat, step: float) -> float | None:
     values = known(cells)
     if values is None:
         return None
-    match stat:
-        case "mean":
-            return float(values.mean())
-        case "min":
-            return float(values.min())
-        case "max":
-            return float(values.max())
-        case "last":
-            return float(values[-1])
-        case "first":
-            return float(values[0])
-        case "sum":
-            return float(values.sum() * step)
-        case "slope":
-            return _slope(cells, step)
-        case "changes":
-            return float((np.diff(values) != 0).sum())
-        case "spread":
-            return float(values.std())
-        case _:
-            return float(np.quantile(values, QUANTILES[stat]))
+    if stat == "slope":
+        return _slope(cells, step)
+    if stat == "sum":
+        return float(values.sum() * step)
+    plain = _PLAIN.get(stat)
+    return float(plain(values)) if plain is not None else float(np.quantile(values, QUANTILES[stat]))
+
+
+_PLAIN: dict[str, Callable[[Floats], np.floating | float | int]] = {
+    "mean": np.mean,
+    "min": np.min,
+    "max": np.max,
+    "last": lambda values: values[-1],
+    "first": lambda values: values[0],
+    "changes": lambda values: int(np.count_nonzero(np.diff(values))),
+    "spread": np.std,
+}
+"""Statistics of known values that need nothing else."""
 
 
 def _slope(cells: Floats, step: float) -> float | None:

@@ -8,8 +8,8 @@ from triage.engine.evaluate import Answer
 from triage.model.diagnosis import Evidence, Finding, Status, Symptom, Verdict
 from triage.model.recording import Recording, Subject
 from triage.model.rule import Rule
+from triage.model.units import quantity
 from triage.model.vocabulary import Scope
-from triage.render.units import quantity
 
 
 def clock(time: float | None) -> str:
@@ -38,6 +38,8 @@ def _value(evidence: Evidence) -> str:
         return "an unknown value"
     if evidence.signal.startswith("event:"):
         return evidence.text if evidence.text not in {"", "none seen"} else f"{evidence.value:g}"
+    if evidence.held is not None:
+        return f"for {quantity(evidence.held, 'seconds')}"
     if evidence.low is not None and evidence.high is None:
         return f"at least {quantity(evidence.low, evidence.unit)}"
     return quantity(evidence.value, evidence.unit)

@@ -24,7 +24,7 @@ from triage.model.vocabulary import Scope
 BASELINE_SPAN = 6 * 3600.0
 """Data from longer than this before the window is not compared with: six hours ago another day's traffic begins."""
 
-METRIC_FILES = ("metrics.om", "metrics.om.gz", "metrics.prom", "metrics.prom.gz", "metrics.txt", "metrics.txt.gz")
+METRIC_FILES = tuple(f"metrics.{form}{packed}" for form in ("om", "prom", "txt") for packed in ("", ".gz", ".xz"))
 
 
 class Case(BaseModel):

@@ -4,10 +4,13 @@ The reference parser (prometheus_client) takes about 30 µs a line, which is sec
 Here a line is only cut at its labels; labels are parsed once a series and numbers are converted in bulk.
 """
 
-import gzip
+import lzma
 import re
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
+from gzip import GzipFile
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +22,10 @@ from triage.model.recording import Floats
 MAX_BYTES = 2 << 30
 """Largest exposition that is read, unpacked: a guard against archives that explode."""
 
+_PACKED: tuple[tuple[bytes, Callable[[BytesIO], GzipFile | lzma.LZMAFile]], ...] = (
+    (b"\x1f\x8b", lambda stream: GzipFile(fileobj=stream)),
+    (b"\xfd7zXZ\x00", lzma.LZMAFile),
+)
 _LABEL = re.compile(r'\s*(?:(\w[\w.]*)|"((?:[^"\\]|\\.)*)")\s*=\s*"((?:[^"\\]|\\.)*)"\s*(?:,|$)', re.ASCII)
 _QUOTED_NAME = re.compile(r'\s*"((?:[^"\\]|\\.)*)"\s*(?:,|$)')
 _SERIES = re.compile(r'([^\s{]*)\{((?:[^"{}]|"(?:[^"\\]|\\.)*")*)\}')
@@ -41,7 +48,7 @@ class Exposition:
 
 
 def read_text(path: Path) -> bytes:
-    """The bytes of a file, unpacked if it is gzip.
+    """The bytes of a file, unpacked if it is gzip or xz.
 
     :raises InputMissingError: it cannot be opened
     :raises DataError: it is damaged, truncated or too large
@@ -50,12 +57,13 @@ def read_text(path: Path) -> bytes:
         data = path.read_bytes()
     except OSError as error:
         raise InputMissingError(f"{path} cannot be read: {error.strerror or error}") from error
-    if not data.startswith(b"\x1f\x8b"):
+    unpack = next((opener for magic, opener in _PACKED if data.startswith(magic)), None)
+    if unpack is None:
         return data
     try:
-        with gzip.open(path) as stream:
+        with unpack(BytesIO(data)) as stream:
             data = stream.read(MAX_BYTES + 1)
-    except (EOFError, OSError, zlib.error) as error:
+    except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
         raise DataError(f"{path} is damaged or cut short: {error}", "copy or record it again") from error
     if len(data) > MAX_BYTES:
         raise DataError(f"{path} unpacks to more than {MAX_BYTES >> 30} GiB", "cut the recording to the incident's window")
@@ -94,7 +102,9 @@ def parse(data: bytes, default_time: float | None = None) -> Exposition:
         else:
             series[key] = made
     if not series and bad:
-        raise DataError("not one line is a metric in the OpenMetrics or Prometheus text format", "is it the right file or address?")
+        raise DataError(
+            "not one line is a metric in the OpenMetrics or Prometheus text format", "is it the right file or address?"
+        )
     return Exposition(list(series.values()), types, bad)
 
 
@@ -102,7 +112,7 @@ def _note_type(line: str, types: dict[str, str]) -> None:
     """Remembers what a ``# TYPE`` line says; other comments say nothing."""
     if line.startswith("# TYPE "):
         parts = line.split()
-        if len(parts) == 4:  # noqa: PLR2004 - "#", "TYPE", name, type
+        if len(parts) == 4:
             types[parts[2]] = parts[3]
 
 

@@ -68,6 +68,8 @@ class Evidence(Part):
     :param value: the value in base units; null if it is missing
     :param low: lower bound of the value where it is known only as an interval (a quantile within its bucket)
     :param high: upper bound, null if it has none
+    :param lasting: seconds for which every value in a row must satisfy the bound; null if the statistic itself is compared
+    :param held: of such a condition the longest time for which it did hold, seconds
     :param op: ``>``, ``>=``, ``<``, ``<=``, ``=~``, ``gone``
     :param threshold: what the value was held against
     :param threshold_of: what the threshold is, in words (``1.5 x baseline``, ``objective itl_p95_s``)
@@ -86,6 +88,8 @@ class Evidence(Part):
     low: float | None = None
     high: float | None = None
     unit: str = ""
+    lasting: float | None = None
+    held: float | None = None
     op: str = ""
     threshold: float | None = None
     threshold_of: str = ""

@@ -27,7 +27,7 @@ from triage.render.reading import (
     window,
 )
 from triage.render.safe import html, inert
-from triage.render.units import clock
+from triage.model.units import clock
 
 _TEXT_STYLE = "\ufe0e"
 """Asks for the plain form of a sign that some fonts draw as a picture."""

@@ -24,7 +24,7 @@ from triage.render.reading import (
 )
 from triage.render.safe import code, fenced, inert, markdown
 from triage.render.spark import spark
-from triage.render.units import clock
+from triage.model.units import clock
 
 VERDICT_WORDS = {Verdict.PRESENT: "holds", Verdict.ABSENT: "does not hold", Verdict.UNKNOWN: "cannot be told"}
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from triage.model.diagnosis import Diagnosis, Evidence, Finding, LayerState, NotEvaluated, RuledOut, Status, Symptom, Verdict
 from triage.model.vocabulary import catalogue
-from triage.render.units import NO_DATA, clock, compared, duration, interval, number, quantity
+from triage.model.units import NO_DATA, clock, compared, duration, interval, number, quantity
 
 LAYER_WORDS = {
     LayerState.CLEARED: "cleared",
@@ -16,8 +16,6 @@ LAYER_WORDS = {
 _OPS = {">=": "≥", "<=": "≤"}
 _NAMES = {"ttft": "TTFT", "itl": "ITL", "tpot": "TPOT", "e2e": "E2E latency", "kv": "KV"}
 _SCOPES = {"gpu": "GPU"}
-_LASTING = "for "
-"""Start of the statistic of a condition that every value in a row had to meet, while the value is that of the whole window."""
 _CONFIDENT = ((0.8, "high"), (0.5, "medium"), (0.0, "low"))
 
 
@@ -251,7 +249,7 @@ def _told(value: str | float) -> str:
 
 def _what(evidence: Evidence) -> str:
     """Signal and statistic; of events the names that count."""
-    if not evidence.stat or evidence.stat.startswith(_LASTING):
+    if not evidence.stat or evidence.lasting is not None:
         return evidence.signal
     stat = f"({evidence.stat})" if evidence.signal.startswith("event:") else evidence.stat
     return f"{evidence.signal} {stat}"
@@ -268,8 +266,9 @@ def _measured(evidence: Evidence) -> tuple[str, str]:
     value, threshold = compared(evidence.value, evidence.threshold, evidence.unit)
     if evidence.low is not None or evidence.high is not None:
         value = interval(evidence.low, evidence.high, evidence.unit)
-    if evidence.stat.startswith(_LASTING):
-        return f"{value} overall,", f"{_test(evidence, threshold)} {evidence.stat}"
+    if evidence.lasting is not None:
+        held = "" if evidence.held is None else f" (held for {duration(evidence.held)})"
+        return f"{value} overall,", f"{_test(evidence, threshold)} for {duration(evidence.lasting)}{held}"
     return value, _test(evidence, threshold)
 
 

@@ -31,7 +31,7 @@ from triage.render.reading import (
 )
 from triage.render.safe import inert
 from triage.render.spark import signs, spark
-from triage.render.units import clock
+from triage.model.units import clock
 
 STATUS_SIGNS = {
     Status.HEALTHY: ("✔", "good"),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triage.render.units import clock, compared, duration, interval, number, quantity
+from triage.model.units import clock, compared, duration, interval, number, quantity
 
 UNITS = ["seconds", "bytes", "bytes/s", "ratio", "hertz", "watts", "joules", "flop/s", "celsius", "requests", "requests/s", ""]
 SIZES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
