@@ -183,7 +183,7 @@ def read_recording(path: Path) -> Recording:
     :raises InputMissingError: there is no such file, or it cannot be opened
     :raises DataError: the file is damaged, is no recording, or was written by a newer triage
     """
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
     try:
         with path.open("rb"):
@@ -283,7 +283,7 @@ def _groups(recording: Recording) -> Iterator[list[_Block]]:
 
 def _schema() -> "pa.Schema":
     """The columns."""
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
     label = partial(pa.field, type=pa.dictionary(pa.int32(), pa.string()), nullable=False)
     number = partial(pa.field, type=pa.float64())
@@ -301,7 +301,7 @@ def _schema() -> "pa.Schema":
 
 def _table(blocks: list[_Block], schema: "pa.Schema") -> "pa.Table":
     """Blocks as rows."""
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
     lengths = [len(block.times) for block in blocks]
     bounds = np.repeat([np.nan if block.bound is None else block.bound for block in blocks], lengths)
@@ -319,7 +319,7 @@ def _table(blocks: list[_Block], schema: "pa.Schema") -> "pa.Table":
 
 def _label(texts: list[str], lengths: list[int]) -> "pa.DictionaryArray":
     """A text per block, repeated for each of its rows."""
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
     codes = {text: code for code, text in enumerate(dict.fromkeys(texts))}
     indices = np.repeat(np.array([codes[text] for text in texts], dtype=np.int32), lengths)
@@ -328,7 +328,7 @@ def _label(texts: list[str], lengths: list[int]) -> "pa.DictionaryArray":
 
 def _write(recording: Recording, document: bytes, path: Path) -> None:
     """Write all row groups. Pages carry checksums, so a damaged copy is noticed when it is read."""
-    from pyarrow.parquet import ParquetWriter  # noqa: PLC0415
+    from pyarrow.parquet import ParquetWriter
 
     schema = _schema()
     with ParquetWriter(
@@ -349,7 +349,7 @@ def _write(recording: Recording, document: bytes, path: Path) -> None:
 
 def _read(path: Path) -> Recording:
     """The recording in a file that is there. Nothing but the footer is read until the document and the shape are sound."""
-    from pyarrow.parquet import ParquetFile  # noqa: PLC0415
+    from pyarrow.parquet import ParquetFile
 
     with ParquetFile(path, thrift_string_size_limit=MAX_METADATA_BYTES) as file:
         metadata = file.metadata
