@@ -2,14 +2,10 @@
 
 import argparse
 import os
-import shutil
-import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from triage.cli.progress import progress
 from triage.collect import PATIENCE, Progress, collect
@@ -27,7 +23,7 @@ NAMELESS = "this-machine"
 """What a service is called that nobody named: whatever runs here."""
 
 _BASELINE_WINDOWS = 3.0
-"""A baseline that nobody asked for is at most so long: fetched points are spread over both, and a short window needs fine steps."""
+"""A baseline that nobody asked for is at most so long: points are spread over both, and a short window needs fine steps."""
 
 _STEPS_IN_WINDOW = 120
 """Samples wanted in the window: enough to place an onset, few enough to fetch a fleet."""
@@ -153,19 +149,4 @@ def recorded(
     window = window_of(span, service, time.time())
     step = max(1.0, round((window.end - window.start) / _STEPS_IN_WINDOW))
     request = Request(service, window, step, span.timeout, load_dialects(), time.time, os.environ)
-    with _spooled(service) as ready:
-        found = load_collectors(collectors).values()
-        return collect(replace(request, service=ready), found, tell, patience)
-
-
-@contextmanager
-def _spooled(service: Service) -> Iterator[Service]:
-    """The service with ``-`` among its logs replaced by a file that holds stdin; it is gone afterwards."""
-    if Path("-") not in service.logs:
-        yield service
-        return
-    with TemporaryDirectory(prefix="triage-") as folder:
-        path = Path(folder) / "stdin.log"
-        with path.open("wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
-        yield service.model_copy(update={"logs": tuple(path if log == Path("-") else log for log in service.logs)})
+    return collect(request, load_collectors(collectors).values(), tell, patience)
