@@ -11,7 +11,9 @@ from typing import Protocol, runtime_checkable
 
 from triage.errors import TriageError
 from triage.ingest import engines, openmetrics, processes, procfs
+from triage.ingest.changes import read_changes
 from triage.ingest.discovery import Survey
+from triage.ingest.logs import LogReading, read_logs
 from triage.ingest.naming import GENERIC, Index, index_names, is_engine_name
 from triage.ingest.promql import Query, read_matrix, scrape_interval, unique
 from triage.ingest.raw import RawSeries
@@ -33,6 +35,7 @@ __all__ = [
     "Histogram",
     "Index",
     "Kind",
+    "LogReading",
     "Origin",
     "Query",
     "RawSeries",
@@ -60,6 +63,8 @@ __all__ = [
     "openmetrics",
     "processes",
     "procfs",
+    "read_changes",
+    "read_logs",
     "read_matrix",
     "scrape_interval",
     "translate",

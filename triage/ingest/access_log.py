@@ -10,7 +10,7 @@ import re2
 from triage.ingest.redaction import clean, clean_bytes
 
 IDLE_RESET = 0.05
-"""A request on a connection that the other side had just closed fails within a round trip, in seconds; one that was cut ran longer."""
+"""Seconds. A request on a connection that the other side has just closed fails within a round trip; a cut answer ran longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,8 @@ _RETRY = re2.compile(rb"(?i)retry[-_]count[\"\']?[=:]\s*[\"\']?(\d+)|attempt[-_]
 def parse_access(line: bytes) -> AccessLine | None:
     """The request that a line tells of; None if it is another sort of line.
 
-    Understood are Envoy (default, Istio, JSON), nginx (combined, ingress), uvicorn and LiteLLM, vllm-router, HAProxy, and JSON with the usual names.
+    Understood are Envoy (default, Istio, JSON), nginx (combined, ingress), uvicorn and LiteLLM, vllm-router, HAProxy, AWS load
+    balancers, text-generation-inference, llama.cpp, and JSON with the usual names.
     """
     for parse in _PARSERS:
         found = parse(line)
@@ -85,7 +86,7 @@ def parse_access(line: bytes) -> AccessLine | None:
 
 
 def _envoy(line: bytes) -> AccessLine | None:
-    """``[start] "POST /path HTTP/1.1" status flags received sent ms upstream-ms "…" …``, Istio's details between flags and sizes."""
+    """``[start] "POST /path HTTP/1.1" status flags received sent ms upstream-ms "…" …``; Istio has details before the sizes."""
     found = _ENVOY.search(line) if line[:1] == b"[" else None
     if found is None:
         return None
@@ -146,7 +147,7 @@ def _nginx(line: bytes) -> AccessLine | None:
 
 
 def _nginx_flags(status: int, waited: float | None, upstream: bytes) -> str:
-    """nginx says no flags; its statuses mean these."""
+    """Nginx says no flags; its statuses mean these."""
     if status == 499:
         return "DC"
     if status == 504:
@@ -214,9 +215,8 @@ def _haproxy(line: bytes) -> AccessLine | None:
     flags = {b"C": "DC", b"c": "DC", b"S": "UC", b"s": "UT", b"P": "UO"}.get(ended, "")
     if server == b"<NOSRV>":
         flags = "UH"
-    return AccessLine(
-        max(int(status), 0), "", flags, int(millis) / 1000.0, "" if server == b"<NOSRV>" else _text(server), "", 0, "", int(sent)
-    )
+    upstream = "" if server == b"<NOSRV>" else _text(server)
+    return AccessLine(max(int(status), 0), "", flags, int(millis) / 1000.0, upstream, sent=int(sent))
 
 
 def _json(line: bytes) -> AccessLine | None:
@@ -238,11 +238,23 @@ def _json(line: bytes) -> AccessLine | None:
     if flags == "-":
         flags = _nginx_flags(status, seconds, upstream.strip("-").encode())
     return AccessLine(
-        status, clean(str(_of(record, "path", "uri", "request_uri", "RequestPath") or "")), flags, seconds, _address(upstream.encode()),
-        clean(str(_of(record, "request_id", "x_request_id", "requestId") or "")), _whole(str(_of(record, "retry_count", "retries")).encode()) or 0,
-        clean(str(_of(record, "user_agent", "http_user_agent") or "")), _whole(str(_of(record, "bytes_sent", "body_bytes_sent")).encode()),
+        status=status,
+        path=_said(record, "path", "uri", "request_uri", "RequestPath"),
+        flags=flags,
+        seconds=seconds,
+        upstream=_address(upstream.encode()),
+        request_id=_said(record, "request_id", "x_request_id", "requestId"),
+        retry=_whole(_said(record, "retry_count", "retries").encode()) or 0,
+        agent=_said(record, "user_agent", "http_user_agent"),
+        sent=_whole(_said(record, "bytes_sent", "body_bytes_sent").encode()),
         starts="start_time" in record,
-    )  # fmt: skip
+    )
+
+
+def _said(record: dict[str, Any], *names: str) -> str:
+    """The first of these entries that is there, as text."""
+    value = _of(record, *names)
+    return "" if value is None else clean(str(value), 200)
 
 
 def _of(record: dict[str, Any], *names: str) -> Any:

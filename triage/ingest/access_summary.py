@@ -1,12 +1,14 @@
 """All access lines of a file together: rates, and a few telling events.
 
-Single requests never become events; what is kept is how many failed in which way, where, after how long, and how often they came back.
+Single requests never become events; what is kept is how many failed in which way, where, after how long, and how often they
+came back.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from statistics import median
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,7 +21,8 @@ GRID = 15.0
 """Distance of the samples made of single lines, seconds."""
 
 EPISODE_GAP = 20.0
-"""Failures further apart than this, in seconds, are two episodes: longer than the pause between retries, shorter than between two pods of a roll-out."""
+"""Failures further apart than this, in seconds, are two episodes: longer than the pause between retries, shorter than between
+two pods of a roll-out."""
 
 MIN_FAILURES = 3
 """Fewer failures of one sort than this say nothing by themselves."""
@@ -34,6 +37,18 @@ _MAX_EPISODES = 20
 _MAX_KEYS = 5000
 _MAX_REQUESTS = 200_000
 _MAX_GAPS = 2000
+
+
+class Told(NamedTuple):
+    """Name, role and kinds of an event."""
+
+    name: str
+    role: Role
+    kinds: str
+
+
+_CONSTANT = Told("constant-duration-failures", "consequence", "timeout-mismatch client-retry-multiplication")
+_REPEATED = Told("repeated-request-ids", "cause", "retry-storm client-retry-multiplication")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +74,10 @@ def _status(*wanted: int) -> Callable[[AccessLine], bool]:
     return lambda line: line.status in wanted
 
 
+def _between(low: int, high: int) -> Callable[[AccessLine], bool]:
+    return lambda line: low <= line.status <= high
+
+
 _timed_out_flag, _left_flag = _flag("UT", "SI", "DT"), _flag("DC", "DPE")
 
 
@@ -77,17 +96,29 @@ def _reset(*, idle: bool) -> Callable[[AccessLine], bool]:
 
 SORTS: tuple[Sort, ...] = (
     Sort("circuit-overflow", "cause", "circuit-breaker-overflow", "refused by a limit of the proxy itself", _flag("UO")),
-    Sort("no-healthy-upstream", "consequence", "engine-dead gateway-cooldown-all dns-discovery-failure", "found no engine to go to", _flag("UH", "NC")),
-    Sort("connect-failures", "consequence", "gateway-stale-routing engine-dead", "found nobody at the engine's address", _flag("UF")),
-    Sort("connection-reset-idle", "cause", "keepalive-race", "were sent on a connection that the engine had just closed", _reset(idle=True)),
-    Sort("connection-reset-running", "consequence", "ungraceful-drain engine-dead", "lost the engine while they ran", _reset(idle=False)),
+    Sort(
+        "no-healthy-upstream", "consequence", "engine-dead gateway-cooldown-all dns-discovery-failure",
+        "found no engine to go to", _flag("UH", "NC"),
+    ),
+    Sort(
+        "connect-failures", "consequence", "gateway-stale-routing engine-dead", "found nobody at the engine's address",
+        _flag("UF"),
+    ),
+    Sort(
+        "connection-reset-idle", "cause", "keepalive-race", "were sent on a connection that the engine had just closed",
+        _reset(idle=True),
+    ),
+    Sort(
+        "connection-reset-running", "consequence", "ungraceful-drain engine-dead", "lost the engine while they ran",
+        _reset(idle=False),
+    ),
     Sort("retry-limit", "consequence", "retry-storm", "were given up because the retry limit was reached", _flag("URX")),
     Sort("proxy-timeouts", "consequence", "timeout-mismatch cold-start-too-slow", "ran into a limit of the proxy", _timed_out),
     Sort("client-left", "info", "timeout-mismatch client-retry-multiplication", "were left by their client", _left),
     Sort("auth-refused", "info", "credential-or-cert-expiry", "were refused for their credentials", _status(401, 403)),
     Sort("load-refused", "info", "concurrency-cap gateway-cooldown-all", "were refused for load", _status(429)),
-    Sort("requests-refused", "info", "client-requests-refused", "were refused as the client's fault", lambda line: 400 <= line.status < 500),
-    Sort("server-errors", "consequence", "bad-rollout engine-dead", "ended in a server error", lambda line: line.status >= 500),
+    Sort("requests-refused", "info", "client-requests-refused", "were refused as the client's fault", _between(400, 499)),
+    Sort("server-errors", "consequence", "bad-rollout engine-dead", "ended in a server error", _between(500, 999)),
 )  # fmt: skip
 """Ways to fail, most telling first; a request is counted under the first that holds."""
 
@@ -145,12 +176,12 @@ class Comings:
 
 
 _GATEWAY_SIGNALS: dict[str, Callable[[AccessLine], bool]] = {
-    "requests": lambda line: True,
-    "2xx": lambda line: 200 <= line.status < 400,
+    "requests": _between(0, 999),
+    "2xx": _between(200, 399),
     "4xx": lambda line: 400 <= line.status < 500 and line.status not in {429, 499},
     "429": _status(429),
     "401": _status(401, 403),
-    "5xx": lambda line: line.status >= 500,
+    "5xx": _between(500, 999),
     "client_left": _left,
     "timeouts": _timed_out,
     "overflow": _flag("UO"),
@@ -289,9 +320,9 @@ class AccessSummary:
             yield from self._duration_events(who)
         yield from self._repetition_events()
 
-    def _event(self, time: float, name: str, role: Role, kinds: str, attrs: dict[str, str], text: str) -> Event:
-        shared = {"role": role, "kinds": kinds} | ({"untimed": "yes"} if self.untimed else {})
-        return Event(time, "log", name, self._subject, attrs | shared, text, self._source)
+    def _event(self, time: float, told: Told, attrs: dict[str, str], text: str) -> Event:
+        shared = {"role": told.role, "kinds": told.kinds} | ({"untimed": "yes"} if self.untimed else {})
+        return Event(time, "log", told.name, self._subject, attrs | shared, text, self._source)
 
     def _sort_events(self, sort: Sort, tally: Tally) -> Iterator[Event]:
         """One event per episode, so that it can be laid beside what happened to the engines then."""
@@ -313,7 +344,7 @@ class AccessSummary:
             text = f"{episode.count} requests {sort.meaning}"
             if "upstream" in shared and shared["upstream_share"] == "1":
                 text += f", all at {shared['upstream']}"
-            yield self._event(episode.start, sort.name, sort.role, sort.kinds, attrs, text)
+            yield self._event(episode.start, Told(sort.name, sort.role, sort.kinds), attrs, text)
 
     def _duration_events(self, who: str) -> Iterator[Event]:
         """Failures that end at one exact duration point to a limit, not to a fault."""
@@ -334,13 +365,14 @@ class AccessSummary:
             "requests": str(self.count),
         }
         text = f"{count} of {slow} slow failures end at {tenths / 10:g} s, a limit of the {who}"
-        yield self._event(
-            at, "constant-duration-failures", "consequence", "timeout-mismatch client-retry-multiplication", attrs, text
-        )
+        yield self._event(at, _CONSTANT, attrs, text)
 
     def _repetition_events(self) -> Iterator[Event]:
-        """Requests that come again. Attempts per distinct request are the lines over the first attempts among them; where no line is a
-        first attempt (an excerpt of failures) they are one more than the mean number of repetitions that the lines tell of."""
+        """Requests that come again.
+
+        Attempts per distinct request are the lines over the first attempts among them; where no line is a first attempt (an
+        excerpt of failures) they are one more than the mean number of repetitions that the lines tell of.
+        """
         if self._again < MIN_FAILURES or self._repeat_at is None:
             return
         first = self.count - self._again
@@ -354,9 +386,7 @@ class AccessSummary:
         if self._gaps:
             attrs["spacing"] = f"{median(self._gaps):.1f}"
         text = f"{self._again} of {self.count} requests had come before"
-        yield self._event(
-            self._repeat_at, "repeated-request-ids", "cause", "retry-storm client-retry-multiplication", attrs, text
-        )
+        yield self._event(self._repeat_at, _REPEATED, attrs, text)
 
 
 _HEALTH_ROUTE = Sort(

@@ -15,7 +15,7 @@ from triage.model.recording import Event, Source, SourceState, Subject, Window
 from triage.model.vocabulary import Scope
 
 LOOK_BACK = 86400.0
-"""Changes of the day before the window are kept: some work only hours later (a certificate, a leak, a cache that expires)."""
+"""Changes of the day before the window are kept: some work only hours later (a certificate, a leak, an expiring cache)."""
 
 MAX_LINE = 64 * 1024
 _MAX_CHANGES = 10_000
@@ -31,7 +31,7 @@ def read_changes(path: Path, window: Window) -> tuple[tuple[Event, ...], Source]
 
     A line that cannot be used is named in the source, which is then partial; it does not stop the rest.
 
-    :returns: events of the change's kind, named by its version, from a day before the window to its end, and what became of the file
+    :returns: events of the change's kind, named by its version, from a day before the window on, and what became of the file
     """
     try:
         with path.open("rb") as stream:
@@ -149,7 +149,7 @@ _SUFFIX = re2.compile(r"^(.+?)(?:-[0-9a-f]{6,10})?-(?:[a-z0-9]{5}|\d{1,4})$")
 
 
 def kube_event_of_line(line: bytes, clock: Clock, end: float) -> KubeEvent | None:
-    """The event in a line ``TIME TYPE REASON [NAMESPACE/]KIND/NAME MESSAGE`` or in a row of ``kubectl get events``; None if it is none.
+    """The event in ``TIME TYPE REASON [NAMESPACE/]KIND/NAME MESSAGE`` or a row of ``kubectl get events``; None if there is none.
 
     :param end: Unix time that the ages of ``kubectl get events`` count back from
     """

@@ -26,37 +26,43 @@ _NAMES: tuple[tuple[str, str], ...] = (
     ("dns", r"coredns|dns\w*|node-?local-?dns|unbound"),
     ("etcd", r"etcd"),
     ("ray", r"ray\w*|serve-controller"),
-    ("gateway", r"gateway|router|envoy|nginx|ingress\w*|istio\w*|proxy|litellm|haproxy|traefik|gw|lb|kong|apisix|edge|frontend|epp|smg"),
+    ("gateway", r"gateway|gw|router|envoy|nginx|ingress\w*|istio\w*|(?:ha)?proxy|litellm|traefik|lb|kong|apisix|edge|epp"),
     ("release", r"argo\w*|flux\w*|helm\w*|deploy\w*|rollouts?|ci|cd"),
-    ("automation", r"(?:node-)?remediat\w*|(?:node-)?repair\w*|healer|janitor|(?:node-)?drainer|fault-\w+|node-problem-detector|auto-?heal\w*"),
+    ("automation", r"(?:node-)?(?:remediat\w*|repair\w*|drainer|problem-detector)|(?:auto-?)?heal\w*|janitor|fault-\w+"),
     ("operator", r"operator(?:-shell)?|incident\w*|on-?call|shell|war-?room|manual\w*|runbook|ops|actions|bastion"),
     ("stacks", r"py-?spy|stacks?|pystack|gdb|traceback|thread-?dump"),
-    ("quality", r"(?:answer-|golden-?)?eval\w*|quality|golden\w*|samples?|sample-outputs|outputs?|output-checks|checks|canary-analysis"),
+    ("quality", r"(?:answer-|golden-?)?eval\w*|quality|golden\w*|samples?(?:-outputs)?|outputs?(?:-checks)?|checks|canary"),
     ("inventory", r"(?:fleet-)?inventory|fleet|images"),
     ("client", r"client|loadgen|load-?test|bench\w*|app|sdk|batch"),
-    ("engine", r"engine|vllm|sglang|sgl|trtllm|tensorrt\w*|triton\w*|tgi|text-generation\w*|llama\w*|lmdeploy|prefill|decode|predictor|model-server"),
+    ("engine", r"engine|vllm|sgl(?:ang)?|trtllm|tensorrt\w*|triton\w*|tgi|text-generation\w*|llama\w*|lmdeploy|prefill|decode"),
 )  # fmt: skip
 """Kinds of emitter and the words that a file's name begins with."""
 
 _BY_NAME = tuple((kind, re2.compile(rf"(?i)^(?:{words})(?:[-_.](.+))?$")) for kind, words in _NAMES)
 
-_CONTENT: tuple[tuple[str, bytes], ...] = (
-    ("engine", rb"Avg (?:prompt|generation) throughput|(?:Prefill|Decode) batch[.,]|\[TRT-LLM\]|text_generation_|vLLM API server|server_args=|slot +update_slots|EngineCore"),
-    ("kernel", rb" kernel: \[|NVRM: |^\[ *\d+\.\d{6}\] "),
-    ("kube-events", rb'(?:Normal|Warning) +\w+ +\S*(?:pod|node|deployment|replicaset|job|horizontalpodautoscaler)/|"involvedObject"|LAST SEEN +TYPE +REASON'),
-    ("kubelet", rb"prober\.go|kuberuntime_manager|pod_workers\.go|container_log_manager"),
-    ("gateway", rb'^\[[^\]]+\] "(?:GET|POST|PUT|DELETE) |"response_flags"|vllm_router|LiteLLM|" \d{3} \d+ "[^"]*" "[^"]*" \d+ [\d.]+ \['),
-    ("dns", rb"plugin/(?:errors|kubernetes|forward)|CoreDNS"),
-    ("etcd", rb'"caller":"(?:etcdserver|wal|lease|rafthttp|embed)'),
-    ("prometheus", rb"scrape manager|scrape_pool="),
-    ("nvidia-smi", rb"NVIDIA-SMI|nvidia-smi"),
-    ("dcgm", rb"dcgm|DCGM"),
-    ("bmc", rb"\bbmc\[|IPMI|SEL "),
-    ("journal", rb"systemd\[1\]:"),
-)  # fmt: skip
+_CONTENT: tuple[tuple[str, tuple[bytes, ...]], ...] = (
+    (
+        "engine",
+        (rb"Avg (?:prompt|generation) throughput", rb"(?:Prefill|Decode) batch[.,]", rb"\[TRT-LLM\]", rb"text_generation_"),
+    ),
+    ("engine", (rb"vLLM API server", rb"server_args=", rb"slot +update_slots", rb"EngineCore")),
+    ("kernel", (rb" kernel: \[", rb"NVRM: ", rb"^\[ *\d+\.\d{6}\] ")),
+    ("kube-events", (rb"(?:Normal|Warning) +\w+ +\S*(?:pod|node|deployment|replicaset|job|horizontalpodautoscaler)/",)),
+    ("kube-events", (rb'"involvedObject"', rb"LAST SEEN +TYPE +REASON")),
+    ("kubelet", (rb"prober\.go", rb"kuberuntime_manager", rb"pod_workers\.go", rb"container_log_manager")),
+    ("gateway", (rb'^\[[^\]]+\] "(?:GET|POST|PUT|DELETE) ', rb'"response_flags"', rb"vllm_router", rb"LiteLLM")),
+    ("gateway", (rb'" \d{3} \d+ "[^"]*" "[^"]*" \d+ [\d.]+ \[',)),
+    ("dns", (rb"plugin/(?:errors|kubernetes|forward)", rb"CoreDNS")),
+    ("etcd", (rb'"caller":"(?:etcdserver|wal|lease|rafthttp|embed)',)),
+    ("prometheus", (rb"scrape manager", rb"scrape_pool=")),
+    ("nvidia-smi", (rb"NVIDIA-SMI", rb"nvidia-smi")),
+    ("dcgm", (rb"dcgm", rb"DCGM")),
+    ("bmc", (rb"\bbmc\[", rb"IPMI", rb"SEL ")),
+    ("journal", (rb"systemd\[1\]:",)),
+)
 """What only one kind of emitter writes, for files whose name says nothing."""
 
-_BY_CONTENT = tuple((kind, re2.compile(rb"(?m)" + words)) for kind, words in _CONTENT)
+_BY_CONTENT = tuple((kind, re2.compile(b"(?m)" + b"|".join(words))) for kind, words in _CONTENT)
 
 ON_NODES = frozenset({"kernel", "kubelet", "journal", "console", "bmc", "nvidia-smi", "device-plugin", "dcgm", "runtime"})
 """Emitters of which each node has its own; the name after the kind is the node's."""

@@ -244,7 +244,8 @@ _ARGUMENTS: dict[str, str] = {
     "served_model_name": "served_model_name", "dtype": "dtype", "quantization": "quantization", "revision": "revision",
     "max_num_seqs": "max_num_seqs", "max_running_requests": "max_num_seqs", "max_batch_size": "max_num_seqs",
     "max_concurrent_requests": "max_concurrent_requests", "max_queued_requests": "max_queued_requests",
-    "max_model_len": "max_model_len", "context_length": "max_model_len", "context_len": "max_model_len", "max_seq_len": "max_model_len",
+    "max_model_len": "max_model_len", "context_length": "max_model_len", "context_len": "max_model_len",
+    "max_seq_len": "max_model_len",
     "max_num_batched_tokens": "max_num_batched_tokens", "max_num_tokens": "max_num_batched_tokens",
     "max_batch_prefill_tokens": "max_num_batched_tokens", "chunked_prefill_size": "chunked_prefill_size",
     "gpu_memory_utilization": "gpu_memory_utilization", "mem_fraction_static": "gpu_memory_utilization",
@@ -256,8 +257,10 @@ _ARGUMENTS: dict[str, str] = {
     "kv_cache_dtype": "kv_cache_dtype", "block_size": "block_size", "page_size": "block_size", "swap_space": "swap_space",
     "num_gpu_blocks_override": "num_gpu_blocks_override", "attention_backend": "attention_backend",
     "enable_prefix_caching": "enable_prefix_caching", "disable_radix_cache": "disable_radix_cache",
-    "enable_chunked_prefill": "enable_chunked_prefill", "speculative_algorithm": "speculative_algorithm", "num_speculative_tokens": "num_speculative_tokens",
-    "kv_offloading_size": "kv_offloading_size", "kv_offloading_backend": "kv_offloading_backend", "cpu_offload_gb": "cpu_offload_gb",
+    "enable_chunked_prefill": "enable_chunked_prefill",
+    "speculative_algorithm": "speculative_algorithm", "num_speculative_tokens": "num_speculative_tokens",
+    "kv_offloading_size": "kv_offloading_size", "kv_offloading_backend": "kv_offloading_backend",
+    "cpu_offload_gb": "cpu_offload_gb",
     "max_loras": "max_loras", "max_lora_rank": "max_lora_rank", "disaggregation_mode": "disaggregation_mode",
 }  # fmt: skip
 """Arguments that are kept, by the names that engines give them: nothing else of a start-up line is (it may hold secrets)."""
@@ -291,7 +294,12 @@ class FactLine:
 
 
 _FACT_LINES: tuple[FactLine, ...] = (
-    FactLine("engine_version", b"version ", rb"(?:vLLM API server version|(?:\]|\x{2588}) +version|engine version) v?(\d+\.\d+[\w.+-]*)(?: |$)", number=False),
+    FactLine(
+        "engine_version",
+        b"version ",
+        rb"(?:vLLM API server version|(?:\]|\x{2588}) +version|engine version) v?(\d+\.\d+[\w.+-]*)(?: |$)",
+        number=False,
+    ),
     FactLine("engine_version", b"LLM engine (v", rb"LLM engine \(v(\d+\.\d+[^)]*)\)", number=False),
     FactLine("engine_version", b"trtllm-serve", rb"trtllm-serve v?(\d+\.\d+[\w.+-]*)", number=False),
     FactLine("engine_version", b"TensorRT-LLM version", rb"TensorRT-LLM version: v?(\d+\.\d+[\w.+-]*)", number=False),
@@ -301,14 +309,21 @@ _FACT_LINES: tuple[FactLine, ...] = (
     FactLine("weights_load_seconds", b"Loading weights", rb"Loading weights(?: took|:) ([\d.]+) s"),
     FactLine("weights_gib", b"Model loading took", rb"Model loading took ([\d.]+) GiB"),
     FactLine("init_seconds", b"init engine", rb"init engine .*took ([\d.]+) s"),
-    FactLine("attention_backend", b"ackend", rb"[Uu]s(?:ing|e) ((?:AttentionBackendEnum\.)?[A-Z][A-Za-z_]*\d?|Flash ?(?:Attention|Infer|MLA)|fa\d|flashinfer|triton|xFormers|Triton)(?: Attention| attention)? backend", number=False),
-    FactLine("attention_backend", b"alling back to", rb"Cannot use .* backend: .*Falling back to ([\w.-]+?)\.?(?: |$)", number=False),
-)  # fmt: skip
+    FactLine(
+        "attention_backend",
+        b"ackend",
+        rb"[Uu]s(?:ing|e) ((?:AttentionBackendEnum\.)?[A-Z][A-Z_]+\d?|Flash ?(?:Attention|Infer|MLA)|fa\d|flashinfer|[Tt]riton"
+        rb"|[xX][Ff]ormers)(?: [Aa]ttention)? backend",
+        number=False,
+    ),
+    FactLine("attention_backend", b"alling back to", rb"Cannot use .* backend: .*Falling back to ([\w.-]*\w)", number=False),
+)
+_BANNER: Search = re2.compile(_FACT_LINES[0].pattern).search
 _FACT_READERS = tuple((one, re2.compile(one.pattern).search) for one in _FACT_LINES)
 
 _ENGINES: tuple[tuple[bytes, str], ...] = (
-    (b"vLLM", "vllm"), (b"non-default args:", "vllm"), (b"V1 LLM engine", "vllm"), (b"server_args=ServerArgs", "sglang"), (b"[TRT-LLM]", "trtllm"),
-    (b"text_generation_", "tgi"), (b"update_slots", "llamacpp"),
+    (b"vLLM", "vllm"), (b"non-default args:", "vllm"), (b"V1 LLM engine", "vllm"), (b"server_args=ServerArgs", "sglang"),
+    (b"[TRT-LLM]", "trtllm"), (b"text_generation_", "tgi"), (b"update_slots", "llamacpp"),
 )  # fmt: skip
 
 _WEIGHTS_BEGIN = (b"Load weight begin", b"Starting to load model")
@@ -353,6 +368,7 @@ class Life:
     :param stopping: when it was asked to stop
     :param killed: a signal from outside ended it
     :param dead: its own words say that it ends
+    :param followed: when the next life began
     """
 
     began: float | None
@@ -364,6 +380,7 @@ class Life:
     stopping: float | None = None
     killed: bool = False
     dead: bool = False
+    followed: float | None = None
     arguments: dict[str, str] = field(default_factory=dict)
 
 
@@ -414,7 +431,7 @@ class EngineLog:
         """Takes a line for facts and starts; lines from before the baseline count, too."""
         if time > self._window.end:
             return
-        if any(mark in line for mark in _STARTS):
+        if any(mark in line for mark in _STARTS) or (b"version " in line and _BANNER(line)):
             self._start(time)
         elif self._life is not None:
             self._life.said = max(self._life.said, time)
@@ -447,7 +464,7 @@ class EngineLog:
         """A new life begins, unless the last one has only just."""
         if self._life is not None and self._life.ready is None and time - (self._life.began or 0.0) < FRESH:
             return
-        self._close(restarted=True)
+        self._close(restarted_at=time)
         self._life = Life(time, said=time)
         self._facts = {key: value for key, value in self._facts.items() if key == "engine"}
 
@@ -483,11 +500,13 @@ class EngineLog:
             life.error, life.error_at, life.error_text = match, time, text
         life.dead = life.dead or match.signature.id in _DEATHS
 
-    def _close(self, *, restarted: bool) -> None:
+    def _close(self, restarted_at: float | None = None) -> None:
         """The life ends (or the log does); says how, if it did not end as it should."""
         life = self._life
         if life is None:
             return
+        restarted = restarted_at is not None
+        life.followed = restarted_at
         self._previous = self._say_arguments(life)
         erred = life.error is not None and life.said - life.error_at < BEFORE_THE_END
         if erred and life.stopping is None and (restarted or life.dead):
@@ -501,7 +520,11 @@ class EngineLog:
 
     def _say(self, name: str, time: float, life: Life, error: Match | None) -> None:
         role, kinds, text = _ENDS[name]
-        attrs = {"role": role, "kinds": kinds} | ({"seconds": f"{time - life.began:.0f}"} if life.began is not None else {})
+        attrs = {"role": role, "kinds": kinds}
+        if life.began is not None:
+            attrs["seconds"] = f"{time - life.began:.0f}"
+            if life.followed is not None:
+                attrs["next_start_after"] = f"{life.followed - life.began:.0f}"
         if error is not None:
             attrs |= {"first": error.signature.id, "first_role": error.signature.role, "kinds": " ".join(error.signature.kinds)}
             text = f"{text}: {life.error_text}"
@@ -528,7 +551,7 @@ class EngineLog:
 
     def finish(self) -> tuple[list[Event], list[Fact]]:
         """The events of all lives and the facts of the last one."""
-        self._close(restarted=False)
+        self._close()
         self._life = None
         facts = [Fact(self._subject, key, value, f"log {self._source}") for key, value in sorted(self._facts.items())]
         return self._events, facts

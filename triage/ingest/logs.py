@@ -1,10 +1,11 @@
 """Raw logs as events, series and facts.
 
-One file per emitter, streamed line by line; what is kept is bounded however long a log is. A line that a signature knows
-becomes an event; the load that engines write becomes series; access lines become rates and summaries; start-up lines become facts.
+One file per emitter, streamed line by line; what is kept is bounded however long a log is. A line that a signature knows becomes
+an event; the load that engines write becomes series; access lines become rates and summaries; start-up lines become facts.
 """
 
 import gzip
+import json
 import sys
 import zlib
 from collections import Counter
@@ -14,7 +15,6 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
-import json
 import numpy as np
 import re2
 
@@ -51,7 +51,7 @@ SILENCE = 60.0
 SILENCE_GAPS = 5.0
 """… and it must be longer than so many of the pauses that nine in ten stay below; a quiet engine pauses long."""
 
-_MIN_LINES = 10
+_MIN_LINES = 6
 _MAX_GAPS = 10_000
 _HEAD_LINES = 200
 _FILE = re2.compile(r"(?i)\.(?:log|txt|out|jsonl?|events)(?:\.(\d+))?(?:\.gz)?$")
@@ -92,9 +92,8 @@ def read_logs(
     :param utc_offset: seconds that stamps without a zone are ahead of UTC
     """
     logs, sources = _logs_of(paths)
-    readers: list[_Reader] = []
-    for log in logs:
-        readers.append(_read_log(log, _Context(window, service, subjects, utc_offset, frozenset(one.stem for one in logs))))
+    context = _Context(window, service, subjects, utc_offset, frozenset(log.stem for log in logs))
+    readers = [_read_log(log, context) for log in logs]
     events = [event for reader in readers for event in reader.events()]
     return LogReading(
         events=tuple(sorted(events, key=lambda one: (one.time, one.kind, one.name, str(one.subject), one.text))),
@@ -384,7 +383,7 @@ class _Reader:
 
     def _add_xid(self, groups: tuple[bytes, bytes, bytes], line: bytes, time: float) -> None:
         """A kernel report of a GPU."""
-        pci, code, rest = (clean_bytes(group, 300) for group in groups)
+        pci, code = clean_bytes(groups[0], 40), clean_bytes(groups[1], 10)
         attrs = {"pci": pci, "emitter": self.emitter.kind} | _xid_details(groups[2])
         meaning = xid_codes().get(code)
         if meaning is not None:
@@ -516,10 +515,11 @@ class _Kept:
                 yield replace(event, attrs={**event.attrs, "count": str(group.count)})
 
 
+_VOLUME_SIGNALS = {"engine": "log.lines", "gateway": "gateway.log_lines"}
+
+
 class _Volume:
     """How many lines an emitter writes, minute by minute, and whether it fell silent."""
-
-    _SIGNALS = {"engine": "log.lines", "gateway": "gateway.log_lines"}  # noqa: RUF012 - never changed
 
     def __init__(self, emitter: Emitter, window: Window, source: str) -> None:
         self._emitter = emitter
@@ -547,7 +547,7 @@ class _Volume:
 
     def series(self) -> Iterator[Series]:
         """Lines per second from the first line to the window's end; a log that ends early goes on with zeros."""
-        signal = self._SIGNALS.get(self._emitter.kind)
+        signal = _VOLUME_SIGNALS.get(self._emitter.kind)
         if signal is None or not self._bins:
             return
         numbers = np.arange(min(self._bins), int(self._window.end // VOLUME_GRID) + 1)

@@ -67,7 +67,7 @@ class QualityLog:
                 group = [] if scored else group
                 scored = False
                 group.append((key.decode(), clean_bytes(value, 120)))
-            elif score is not None and 0 < int(score.group(2)) and len(self._results) < _MAX_RESULTS:
+            elif score is not None and int(score.group(2)) > 0 and len(self._results) < _MAX_RESULTS:
                 right, answers = int(score.group(1)), int(score.group(2))
                 self._results.append(Result(time, tuple(group), min(right, answers), answers))
                 scored = True

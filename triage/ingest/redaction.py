@@ -5,6 +5,8 @@ import re2
 MAX_TEXT = 500
 """Longest text that is kept of a line, in characters."""
 
+_MAX_INPUT = 16 * 1024
+
 _ESCAPE = r"(?:\x1b|#033|\\x1b|\\u001b)(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])"
 _ESCAPES = re2.compile(_ESCAPE.encode())
 _ESCAPES_OF_TEXT = re2.compile(_ESCAPE)
@@ -32,15 +34,11 @@ _SECRETS: tuple[tuple[str, str], ...] = (
     (r"(?i)\b(bearer|basic)\s+[A-Za-z0-9+/._~=-]{8,}", r"\1 [removed]"),
     (
         r"(?i)([\w-]*(?:api[_-]?key|access[_-]?key|secret|passwd|password|pwd|private[_-]?key|client[_-]?secret"
-        + r"|(?:access|auth|refresh|session|hf|id)[_-]?token|credentials?))([\"']?\s*[:=]\s*)"
-        + _VALUE,
+        r"|(?:access|auth|refresh|session|hf|id)[_-]?token|credentials?))([\"']?\s*[:=]\s*)" + _VALUE,
         r"\1\2[removed]",
     ),
-    (
-        r"\b(?:AKIA[A-Z0-9]{12,}|AIza[A-Za-z0-9_-]{20,})|\b(?:sk|pk|rk|nvapi)-[A-Za-z0-9_-]{8,}|\bhf_[A-Za-z0-9]{8,}"
-        + r"|\bgh[pousr]_[A-Za-z0-9]{16,}|\bxox[abprs]-[A-Za-z0-9-]{8,}",
-        "[removed]",
-    ),
+    (r"\b(?:AKIA[A-Z0-9]{12,}|AIza[A-Za-z0-9_-]{20,})|\b(?:sk|pk|rk|nvapi)-[A-Za-z0-9_-]{8,}", "[removed]"),
+    (r"\bhf_[A-Za-z0-9]{8,}|\bgh[pousr]_[A-Za-z0-9]{16,}|\bxox[abprs]-[A-Za-z0-9-]{8,}", "[removed]"),
     (r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*", "[removed]"),
     (r"(://[^/\s:@]+):[^@/\s]+@", r"\1:[removed]@"),
     (r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*", "[removed]"),
@@ -65,7 +63,7 @@ def without_prompt(line: bytes) -> bytes:
 
 def clean(text: str, limit: int = MAX_TEXT) -> str:
     """One line of plain text: no control characters, no secrets, at most ``limit`` characters."""
-    text = _CONTROL.sub(" ", _ESCAPES_OF_TEXT.sub("", text[: 4 * limit])).strip()
+    text = _CONTROL.sub(" ", _ESCAPES_OF_TEXT.sub("", text[:_MAX_INPUT])).strip()
     for pattern, replacement in _SECRET_PATTERNS:
         text = pattern.sub(replacement, text)
     return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -28,7 +28,7 @@ class Signature(BaseModel):
     :param made_from: instead of a pattern: lines of that signature become this one when their numbers say so
     :param unless: RE2; a line that holds this, too, is not meant
     :param emitters: kinds of emitter that can print it (``from`` in the file); any if empty
-    :param role: ``cause`` may be the first domino, a ``consequence`` follows from something before it, ``info`` is said in health, too
+    :param role: ``cause`` may be the first domino, a ``consequence`` follows from something before it, ``info`` is said in health
     :param kinds: failure kinds that it speaks for, most likely first
     :param apart_by: groups whose values are counted apart
     :param example: lines that match
@@ -150,8 +150,18 @@ def _bytes(size: str) -> float:
     return float(number) * _UNITS[unit]
 
 
+_FOREIGN = 2.0**30
+"""Memory of another process, in bytes, that is more than the context of a tool that only looks at the card."""
+
+
 def _out_of_memory(groups: Mapping[str, str]) -> str:
-    """Fragmented if the allocator holds as much unused memory as was asked for: the sum would do, no single block does."""
+    """Whose fault it is that no memory is left.
+
+    Others hold it, if PyTorch names them beside this process (in a container it may list this process under a number, too).
+    It is fragmented, if the allocator holds as much unused memory as was asked for: the sum would do, no single block does.
+    """
+    if "own" in groups and "others" in groups and _bytes(groups["others"]) >= _FOREIGN:
+        return "cuda-oom-foreign"
     if "requested" in groups and "reserved" in groups and _bytes(groups["reserved"]) >= _bytes(groups["requested"]):
         return "cuda-oom-fragmented"
     return "cuda-oom"
@@ -185,7 +195,7 @@ def _refined(match: Match, by_id: Mapping[str, Signature]) -> Match:
 
 def _load(name: str) -> Any:
     with (_HERE / name).open("rb") as stream:
-        return yaml.load(stream, Loader=yaml.CSafeLoader)  # noqa: S506 - the C variant of the safe loader
+        return yaml.load(stream, Loader=yaml.CSafeLoader)
 
 
 @cache
