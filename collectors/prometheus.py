@@ -126,6 +126,8 @@ class _Session(requests.Session):
             with super().request(method, url, *args, **kwargs) as response:
                 body = self._body(response, end)
         except (requests.RequestException, HTTPError, OSError) as error:
+            if (left := getattr(error, "response", None)) is not None:
+                left.close()
             raise _failure(error, str(url), self.timeout) from None
         self.received += len(body)
         self.date = _moment(response.headers.get("Date", ""))
@@ -157,6 +159,7 @@ class _Session(requests.Session):
         here, there = urlsplit(resp.url), urlsplit(urljoin(resp.url, target))
         if _same_server(here, there):
             return target
+        resp.close()
         name = f"{there.scheme}://{there.hostname}"
         raise AskError(
             f"sends on to {_clean(name)}",
@@ -476,11 +479,11 @@ def _address(given: str) -> SplitResult:
     :raises TriageError: it is no address
     """
     text = given.strip()
-    parts = urlsplit(text if "://" in text else f"http://{text}")
     try:
+        parts = urlsplit(text if "://" in text else f"http://{text}")
         host, port = parts.hostname, parts.port
     except ValueError:
-        host, port = None, None
+        parts, host, port = urlsplit(""), None, None
     if parts.scheme not in {"http", "https"} or not host:
         raise TriageError("the address of Prometheus is not one of http:// or https://", "give it like http://prometheus:9090")
     path = parts.path.rstrip("/")

@@ -1,0 +1,265 @@
+"""Real servers for tests: Prometheus and VictoriaMetrics with recorded metrics, and a front before them that can misbehave.
+
+The programs come from Debian's packages ``prometheus`` and ``victoria-metrics``. A test that needs one fails without it: a
+source that never met the real thing is not tested.
+"""
+
+import shutil
+import socket
+import ssl
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from http.client import HTTPConnection, HTTPResponse
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from triage.ingest.openmetrics import read_text
+
+INCIDENTS = Path(__file__).parent / "incidents"
+_PATIENCE = 60.0
+"""Seconds until a server must be there: a busy machine takes its time."""
+
+_MARGIN = 120.0
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A server with recorded metrics in it.
+
+    :param moved: seconds by which the samples were moved into the past, because they were not yet past
+    """
+
+    address: str
+    moved: float = 0.0
+
+
+def program(name: str, package: str) -> str:
+    """Path of a program; the test fails with a word on what to install if it is not there."""
+    path = shutil.which(name)
+    if path is None:
+        pytest.fail(f"{name} is not installed; these tests ask a real server: apt-get install {package}", pytrace=False)
+    return path
+
+
+def free_port() -> int:
+    """A port of the loopback interface that nobody listens at now."""
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def get(url: str, data: bytes | None = None) -> tuple[int, bytes]:
+    """Status and body of an answer."""
+    parts = urlsplit(url)
+    assert parts.hostname
+    connection = HTTPConnection(parts.hostname, parts.port, timeout=30)
+    with closing(connection):
+        connection.request("GET" if data is None else "POST", parts.path or "/", data)
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+
+
+@contextmanager
+def running(command: Sequence[str], ready: str, log: Path) -> Iterator[None]:
+    """A program in the background, from the moment at which it answers to the end of the block."""
+    with log.open("wb") as output, subprocess.Popen(command, stdout=output, stderr=output, cwd=log.parent) as process:
+        try:
+            _await(process, ready, log)
+            yield
+        finally:
+            process.terminate()
+
+
+def _await(process: "subprocess.Popen[bytes]", ready: str, log: Path) -> None:
+    """Waits until an address answers."""
+    end = time.monotonic() + _PATIENCE
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            if get(ready)[0] == 200:
+                return
+        except OSError:
+            pass
+        time.sleep(0.05)
+    pytest.fail(f"{process.args!r} did not come up:\n{log.read_text(errors='replace')[-2000:]}", pytrace=False)
+
+
+@contextmanager
+def prometheus_with(metrics: bytes, folder: Path, *options: str) -> Iterator[Stored]:
+    """A Prometheus that holds these OpenMetrics samples."""
+    text, data = folder / "metrics.om", folder / "data"
+    text.write_bytes(metrics)
+    made = [program("promtool", "prometheus"), "tsdb", "create-blocks-from", "openmetrics", "-q", str(text), str(data)]
+    done = subprocess.run(made, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    (folder / "prometheus.yml").touch()
+    with prometheus(folder, f"--storage.tsdb.path={data}", *options) as address:
+        yield Stored(address)
+
+
+@contextmanager
+def prometheus(folder: Path, *options: str) -> Iterator[str]:
+    """A Prometheus that runs on the folder's prometheus.yml; gives its address."""
+    address = f"127.0.0.1:{free_port()}"
+    command = [program("prometheus", "prometheus"), f"--config.file={folder / 'prometheus.yml'}"]
+    command += [f"--web.listen-address={address}", "--storage.tsdb.retention.time=100y", *options]
+    with running(command, f"http://{address}/-/ready", folder / "prometheus.log"):
+        yield f"http://{address}"
+
+
+@contextmanager
+def victoria_metrics_with(metrics: bytes, folder: Path) -> Iterator[Stored]:
+    """A VictoriaMetrics that holds these OpenMetrics samples. It takes none that lie in the future."""
+    address = f"127.0.0.1:{free_port()}"
+    command = [program("victoria-metrics", "victoria-metrics"), f"-storageDataPath={folder / 'data'}"]
+    command += [f"-httpListenAddr={address}", "-retentionPeriod=100y", "-maxLabelsPerTimeseries=100"]
+    with running(command, f"http://{address}/health", folder / "victoria-metrics.log"):
+        lines = [line.rpartition(" ") for line in metrics.decode().splitlines() if line and line[0] != "#"]
+        moved = max(0.0, max(float(moment) for _, _, moment in lines) - time.time() + _MARGIN)
+        rows = "".join(f"{series} {round((float(moment) - moved) * 1000)}\n" for series, _, moment in lines)
+        status, body = get(f"http://{address}/api/v1/import/prometheus", rows.encode())
+        assert status in {200, 204}, body
+        get(f"http://{address}/internal/force_flush")
+        yield Stored(f"http://{address}", moved)
+
+
+def recorded(name: str) -> bytes:
+    """The metrics of a recorded case, as OpenMetrics text."""
+    return read_text(next((INCIDENTS / name).glob("metrics.om*")))
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One request to a front.
+
+    :param form: parameters of the address and of the body
+    """
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    form: dict[str, list[str]]
+
+    @property
+    def query(self) -> str:
+        """The PromQL in it, if there is any."""
+        return "".join(self.form.get("query", []))
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer that a front gives itself."""
+
+    status: int
+    body: bytes
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Front:
+    """A real HTTP server that passes requests on to another one, unless it has an answer of its own.
+
+    :param behind: address of the other one
+    :param own: its own answer to a request; None passes it on
+    :param change: what it makes of the other one's body
+    :param asked: all requests so far
+    """
+
+    behind: str = ""
+    own: Callable[[Ask], Reply | None] = lambda ask: None
+    change: Callable[[Ask, bytes], bytes] = lambda ask, body: body
+    asked: list[Ask] = field(default_factory=list)
+    address: str = ""
+
+    def answer(self, ask: Ask, target: str, body: bytes) -> Reply:
+        """What the front says."""
+        self.asked.append(ask)
+        reply = self.own(ask)
+        if reply is not None:
+            return reply
+        behind = urlsplit(self.behind)
+        connection = HTTPConnection(behind.hostname or "", behind.port, timeout=30)
+        with closing(connection):
+            kind = ask.headers.get("content-type", "")
+            connection.request(ask.method, target, body or None, {"Content-Type": kind} if kind else {})
+            answer: HTTPResponse = connection.getresponse()
+            passed = self.change(ask, answer.read())
+            return Reply(answer.status, passed, {"Content-Type": answer.headers.get("Content-Type", "")})
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Reads a request and lets the front answer it."""
+
+    protocol_version = "HTTP/1.1"
+
+    def __init__(self, front: Front, *args: object) -> None:
+        self.front = front
+        super().__init__(*args)  # type: ignore[arg-type]
+
+    def handle_one(self) -> None:
+        """One request."""
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        parts = urlsplit(self.path)
+        form = parse_qs(parts.query, keep_blank_values=True)
+        form |= parse_qs(body.decode(), keep_blank_values=True)
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        target = f"{parts.path}?{parts.query}" if parts.query else parts.path
+        reply = self.front.answer(Ask(self.command, parts.path, headers, form), target, body)
+        try:
+            self.send_response(reply.status)
+            for name, value in {**reply.headers, "Content-Length": str(len(reply.body))}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(reply.body)
+        except OSError:
+            self.close_connection = True
+
+    do_GET = do_POST = do_PUT = do_DELETE = handle_one  # noqa: N815 - the names that http.server looks for
+
+    def log_message(self, *args: object) -> None:
+        """Nothing on stderr."""
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 64
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that hangs up is what some tests are about."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
+
+@contextmanager
+def serving(front: Front, certificate: Path | None = None) -> Iterator[Front]:
+    """The front at work, with TLS if it has a certificate (and key, in one file)."""
+    with ExitStack() as stack:
+        server = stack.enter_context(_Server(("127.0.0.1", 0), partial(_Handler, front)))
+        if certificate is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            server.socket = context.wrap_socket(server.socket, server_side=True)
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        thread.start()
+        stack.callback(thread.join)
+        stack.callback(server.shutdown)
+        front.address = f"{'http' if certificate is None else 'https'}://127.0.0.1:{server.server_port}"
+        yield front
+
+
+def self_signed(folder: Path) -> tuple[Path, Path]:
+    """A certificate for the loopback address: a file with certificate and key for the server, one with the certificate alone."""
+    key, certificate, both = folder / "key.pem", folder / "certificate.pem", folder / "both.pem"
+    command = [program("openssl", "openssl"), "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
+    command += ["-nodes", "-days", "2", "-subj", "/CN=triage test", "-addext", "subjectAltName=IP:127.0.0.1"]
+    subprocess.run([*command, "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True)
+    both.write_bytes(certificate.read_bytes() + key.read_bytes())
+    return both, certificate
