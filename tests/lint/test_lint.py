@@ -131,7 +131,10 @@ def test_a_rule_is_tried_on_its_own_kind_and_on_its_look_alikes(tmp_path: Path) 
     none = Ruleset((), BESIDE.rules, BESIDE.playbooks, cases=())
     assert [(problem.check, problem.line) for problem in problems(tmp_path, beside=none)] == [("case", 1), ("case", 19)]
     own = Case(frozenset({"kv-leak"}), frozenset())
-    other = Case(frozenset({"runaway-generation"}), frozenset({"kv-leak"}))
+    blurred = Case(frozenset({"runaway-generation"}), frozenset({"kv-leak"}))
+    beside = Ruleset((), BESIDE.rules, BESIDE.playbooks, cases=(own, blurred))
+    assert [problem.line for problem in problems(tmp_path, beside=beside)] == [19]
+    other = Case(frozenset({"runaway-generation"}), frozenset())
     both = Ruleset((), BESIDE.rules, BESIDE.playbooks, cases=(own, other))
     assert problems(tmp_path, beside=both) == []
 

@@ -29,6 +29,7 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
     linting = ways.add_parser("lint", help="check rule files and show what is wrong under its source line")
     linting.add_argument("folders", metavar="DIR", type=Path, nargs="*", help="folders of rules (the shipped ones)")
     linting.add_argument("--playbooks", metavar="DIR", type=Path, action="append", default=[], help="folder of further playbooks")
+    linting.add_argument("--quiet", action="store_true", help="show errors only; warnings are counted")
     linting.add_argument("--strict", action="store_true", help="warnings count as problems")
     linting.set_defaults(way=_lint)
     ways.add_parser("schema", help="the JSON Schema of a rule file").set_defaults(way=_schema)
@@ -72,10 +73,11 @@ def _lint(args: argparse.Namespace) -> ExitCode:
     ruleset = gather(args.folders, args.playbooks)
     texts = {file.path: file.data.decode(errors="replace") for file in ruleset.files}
     problems = lint(ruleset)
-    sys.stdout.write("".join(f"{shown(problem, texts[problem.path])}\n\n" for problem in problems))
+    errors = [problem for problem in problems if problem.severity is Severity.ERROR]
+    shown_ones = errors if args.quiet else problems
+    sys.stdout.write("".join(f"{shown(problem, texts[problem.path])}\n\n" for problem in shown_ones))
     sys.stdout.write(f"{_counted(len(ruleset.files), 'rule')}, {_count(problems)}\n")
-    bad = problems if args.strict else [problem for problem in problems if problem.severity is Severity.ERROR]
-    return ExitCode.DATA if bad else ExitCode.HEALTHY
+    return ExitCode.DATA if errors or (args.strict and problems) else ExitCode.HEALTHY
 
 
 def _count(problems: "Sequence[Problem]") -> str:

@@ -14,11 +14,11 @@ def no_positive_case(checked: Checked) -> Iterator[Problem]:
 
 
 def no_look_alike_case(checked: Checked) -> Iterator[Problem]:
-    """``case``: for each look-alike some incident is of that kind and must not be taken for this one."""
+    """``case``: for each look-alike some incident is of that kind, and finding this one in it would be a mistake."""
     cases = checked.among.cases
     if cases is None:
         return
     for index, look in enumerate(checked.rule.look_alikes):
-        if not any(look.rule in case.roots and checked.rule.id in case.absent for case in cases):
-            summary = f"no incident of {look.rule} says that it must not be taken for {checked.rule.id}"
+        if not any(look.rule in case.roots and case.excludes(checked.rule.id) for case in cases):
+            summary = f"no incident of {look.rule} shows that it is not taken for {checked.rule.id}"
             yield checked.warning("case", summary, ("look_alikes", index, "rule"))

@@ -20,11 +20,15 @@ class Case:
     """An incident with its truth.
 
     :param roots: ids that are accepted as its root cause; none where the service is healthy
-    :param absent: ids that must not be found in it
+    :param also: ids that may be found besides
     """
 
     roots: frozenset[str]
-    absent: frozenset[str]
+    also: frozenset[str]
+
+    def excludes(self, kind: str) -> bool:
+        """Whether finding a kind in it is a mistake."""
+        return kind not in self.roots | self.also
 
 
 @dataclass(frozen=True)
@@ -92,4 +96,4 @@ def _walk(place: Place, condition: Condition) -> Iterator[tuple[Place, Condition
 def read_cases(folder: Path) -> tuple[Case, ...]:
     """The truths of all incidents under a folder."""
     truths = [tomllib.loads(path.read_text(encoding="utf-8")).get("truth", {}) for path in sorted(folder.rglob("truth.toml"))]
-    return tuple(Case(frozenset(truth.get("root", ())), frozenset(truth.get("not", ()))) for truth in truths)
+    return tuple(Case(frozenset(truth.get("root", ())), frozenset(truth.get("also", ()))) for truth in truths)
