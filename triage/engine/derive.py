@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from triage.engine.accelerators import accelerator
+from triage.engine.physics.accelerators import accelerator
 from triage.engine.frame import Frame
 from triage.engine.statistics import together
 from triage.model.recording import Floats, Origin, Subject
