@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from triage.engine.physics.accelerators import accelerator
 from triage.engine.frame import Frame
+from triage.engine.physics.accelerators import accelerator
 from triage.engine.statistics import together
 from triage.model.recording import Floats, Origin, Subject
 from triage.model.vocabulary import Combine, Scope, catalogue

@@ -42,8 +42,8 @@ def _row(
 ) -> Accelerator:
     """A row in GiB, GB/s, TFLOPS, TFLOPS and GB/s; spellings are set apart by commas."""
     words = tuple(frozenset(one.upper().split()) for one in spellings.split(","))
-    peaks = (None if peak is None else peak * _TF for peak in (f16, f8))
-    return Accelerator(name, words, memory * _GIB, bandwidth * _GB, *peaks, link * _GB, source)
+    peak_16, peak_8 = (None if peak is None else peak * _TF for peak in (f16, f8))
+    return Accelerator(name, words, memory * _GIB, bandwidth * _GB, peak_16, peak_8, link * _GB, source)
 
 
 _A100 = "NVIDIA A100 data sheet (nvidia-a100-datasheet-us-nvidia-1758950-r4-web.pdf)"
@@ -103,9 +103,10 @@ TABLE: tuple[Accelerator, ...] = (
     _row("MI210", "MI210", 64, 1638.4, 181, 181, 300, _CDNA2),
 )
 
-_QUALIFIERS = frozenset(
-    "SXM SXM2 SXM3 SXM4 SXM5 SXM6 PCIE NVL CNX LAPTOP MOBILE MAX Q D TI SUPER 3E V2 X SERVER WORKSTATION".split()
-)
+_QUALIFIERS = frozenset({
+    "SXM", "SXM2", "SXM3", "SXM4", "SXM5", "SXM6", "PCIE", "NVL", "CNX",
+    "LAPTOP", "MOBILE", "MAX", "D", "TI", "SUPER", "3E", "SERVER", "WORKSTATION",
+})  # fmt: skip
 """Words that make another card of the same name: one that no spelling of a row knows means a card that the row is not."""
 
 _PARTS = re.compile(r"MIG|VF|\d+[ABCQ]")
