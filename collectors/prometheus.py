@@ -1,7 +1,5 @@
 """Any server that speaks the Prometheus API: Prometheus itself, VictoriaMetrics, Thanos, Mimir, and what is hosted of them."""
 
-import json
-import re
 import socket
 import ssl
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,7 +11,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Any, TypeVar
-from urllib.parse import SplitResult, unquote, urlencode, urljoin, urlsplit
+from urllib.parse import SplitResult, urlencode, urljoin, urlsplit
 
 import requests
 from prometheus_api_client import PrometheusConnect
@@ -32,6 +30,7 @@ from triage.sdk import (
     TriageError,
     Window,
     in_background,
+    prometheus_api,
     read_matrix,
     scrape_interval,
     translate,
@@ -57,24 +56,11 @@ _SKEW = 5.0
 _NOW = 60.0
 _INTERVAL_SPAN = 3600.0
 _MAX_REDIRECTS = 3
-_PAGES = ("/graph", "/query", "/targets", "/alerts", "/vmui", "/classic", "/api/v1")
-_VARIABLE = "TRIAGE_PROMETHEUS_"
 
 
-class AskError(Exception):
-    """Why a question brought nothing, as the end of a sentence that begins with the server.
-
-    :param hint: what to do about it
-    :param lost: no other question will be answered either
-    :param late: the time ran out
-    """
-
-    def __init__(self, reason: str, hint: str = "", *, lost: bool = False, late: bool = False) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.hint = hint
-        self.lost = lost
-        self.late = late
+_VARIABLE = prometheus_api.VARIABLE
+AskError = prometheus_api.AskError
+clean = prometheus_api.clean
 
 
 class _Answer(requests.Response):
@@ -131,10 +117,10 @@ class _Session(requests.Session):
             raise _failure(error, str(url), self.timeout) from None
         self.received += len(body)
         self.date = _moment(response.headers.get("Date", ""))
-        answer = _parsed(response, body)
+        answer = _Answer(prometheus_api.read_answer(response.status_code, urlsplit(str(response.url)).path, body))
         for warning in answer.body.get("warnings") or ():
             if not str(warning).startswith("PromQL info"):
-                self.warnings[_clean(str(warning))] = None
+                self.warnings[clean(str(warning))] = None
         return answer
 
     def _body(self, response: requests.Response, end: float) -> bytes:
@@ -162,7 +148,7 @@ class _Session(requests.Session):
         resp.close()
         name = f"{there.scheme}://{there.hostname}"
         raise AskError(
-            f"sends on to {_clean(name)}",
+            f"sends on to {clean(name)}",
             "if that is the right server, give its address; if it is a login page, give a token",
             lost=True,
         )
@@ -201,8 +187,8 @@ def _failure(error: BaseException, url: str, timeout: float) -> AskError:
             return cause
         if cause is not None:
             reason, hint = tell
-            certificate = _clean(getattr(cause, "verify_message", ""))
-            host = _clean(urlsplit(url).hostname or "")
+            certificate = clean(getattr(cause, "verify_message", ""))
+            host = clean(urlsplit(url).hostname or "")
             return AskError(reason.format(certificate=certificate, host=host), hint, lost=True)
     late = any(isinstance(cause, requests.Timeout | TimeoutError) or "timed out" in str(cause).lower() for cause in causes)
     return _late(timeout) if late else AskError("broke the connection off", "is it an HTTP server, does it still run?", lost=True)
@@ -235,63 +221,6 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         yield one
         inner = (one.__cause__, one.__context__, getattr(one, "reason", None), *one.args)
         waiting += [cause for cause in inner if isinstance(cause, BaseException)]
-
-
-def _parsed(response: requests.Response, body: bytes) -> _Answer:
-    """The answer, if it is a good one of the Prometheus API.
-
-    :raises AskError: it is not
-    """
-    try:
-        parsed = json.loads(body)
-    except ValueError:
-        parsed = None
-    if (
-        isinstance(parsed, dict)
-        and response.status_code == requests.codes.ok
-        and parsed.get("status") == "success"
-        and "data" in parsed
-    ):
-        return _Answer(parsed)
-    raise _refusal(response.status_code, urlsplit(response.url).path, body, parsed)
-
-
-def _refusal(status: int, path: str, body: bytes, parsed: object) -> AskError:
-    """What a bad answer means."""
-    if status in {401, 403}:
-        told = f"set {_VARIABLE}TOKEN, or {_VARIABLE}USER and {_VARIABLE}PASSWORD"
-        return AskError(f"refuses access ({status})", told, lost=True)
-    if isinstance(parsed, dict) and parsed.get("status") == "error":
-        reason = _clean(str(parsed.get("error", "")))
-        late = str(parsed.get("errorType", "")) == "timeout" or "timeout" in reason or "timed out" in reason
-        return AskError(f"refuses the query ({reason})", "ask for less time (--since, --baseline)" if late else "", late=late)
-    text = body[:4096].lower()
-    if b"https server" in text:
-        return AskError("speaks TLS", "say https:// in its address", lost=True)
-    if b"grafana" in text and b"<" in text:
-        return AskError("is Grafana, not Prometheus", "give the address of the data source behind it", lost=True)
-    if text.lstrip().startswith(b"<"):
-        return AskError(
-            f"answers with a web page ({status}) where the Prometheus API should be",
-            "check the address: its path may be missing",
-            lost=True,
-        )
-    if status == 404:
-        return AskError(
-            f"has no Prometheus API at {_clean(path)} (404)",
-            "check the path: Mimir has /prometheus, VictoriaMetrics' cluster /select/0/prometheus",
-            lost=True,
-        )
-    if status == 429:
-        return AskError("asks for fewer queries (429)", "try again later")
-    if status >= 400:
-        return AskError(f"answers with an error ({status})")
-    return AskError("answers with something else than the Prometheus API does", "check the address", lost=True)
-
-
-def _clean(text: str) -> str:
-    """Foreign text without control characters, short."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text[:2000]).split())[:200]
 
 
 @dataclass
@@ -451,19 +380,17 @@ def _connect(request: Request) -> _Server:
 
     :raises TriageError: the address or the credentials cannot be used
     """
-    parts = _address(request.service.prometheus or "")
-    base = parts.geturl()
-    environ = request.environ
+    given, environ = request.service.prometheus or "", request.environ
+    base = prometheus_api.address(given).geturl()
     session = _Session(request.timeout)
-    session.verify = (
-        _file(environ, f"{_VARIABLE}CA") or _file(environ, "REQUESTS_CA_BUNDLE") or _file(environ, "SSL_CERT_FILE") or True
-    )
+    authorities = (f"{_VARIABLE}CA", "REQUESTS_CA_BUNDLE", "SSL_CERT_FILE")
+    session.verify = next(filter(None, (_file(environ, variable) for variable in authorities)), True)
     certificate, key = _file(environ, f"{_VARIABLE}CERT"), _file(environ, f"{_VARIABLE}KEY")
     session.cert = (certificate, key) if certificate and key else certificate or None
     session.proxies.update(_proxies(base, environ))
-    access = _credentials(request.service.prometheus or "", environ)
-    api = PrometheusConnect(base, headers=_headers(environ), retry=_RETRY, auth=access, session=session, timeout=request.timeout)
-    return _Server(request, _clean(base), session, api)
+    access = {"headers": prometheus_api.headers(environ), "auth": prometheus_api.credentials(given, environ)}
+    api = PrometheusConnect(base, retry=_RETRY, session=session, timeout=request.timeout, **access)
+    return _Server(request, clean(base), session, api)
 
 
 _RETRY = Retry(
@@ -471,60 +398,6 @@ _RETRY = Retry(
     backoff_factor=0.5, raise_on_status=False, respect_retry_after_header=False,
 )  # fmt: skip
 """One more try where a busy server asks for it."""
-
-
-def _address(given: str) -> SplitResult:
-    """The base address without credentials, and without the page that a browser showed.
-
-    :raises TriageError: it is no address
-    """
-    text = given.strip()
-    try:
-        parts = urlsplit(text if "://" in text else f"http://{text}")
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        parts, host, port = urlsplit(""), None, None
-    if parts.scheme not in {"http", "https"} or not host:
-        raise TriageError("the address of Prometheus is not one of http:// or https://", "give it like http://prometheus:9090")
-    path = parts.path.rstrip("/")
-    for page in _PAGES:
-        path = path.partition(f"{page}/")[0] if f"{page}/" in path else path.removesuffix(page)
-    name = f"[{host}]" if ":" in host else host
-    return SplitResult(parts.scheme, f"{name}:{port}" if port else name, path.rstrip("/"), "", "")
-
-
-def _credentials(address: str, environ: Mapping[str, str]) -> tuple[bytes, bytes] | None:
-    """User and password of the environment, or of the address."""
-    user, password = environ.get(f"{_VARIABLE}USER"), environ.get(f"{_VARIABLE}PASSWORD", "")
-    if user is None:
-        parts = urlsplit(address if "://" in address else f"http://{address}")
-        if parts.username is None:
-            return None
-        user, password = unquote(parts.username), unquote(parts.password or "")
-    return user.encode(), password.encode()
-
-
-def _headers(environ: Mapping[str, str]) -> dict[str, str]:
-    """Headers of the environment: a token, and ``Name=value,Name=value`` as OpenTelemetry writes them.
-
-    :raises TriageError: they cannot be sent
-    """
-    headers: dict[str, str] = {}
-    for pair in filter(str.strip, environ.get(f"{_VARIABLE}HEADERS", "").split(",")):
-        name, _, value = pair.partition("=")
-        headers[name.strip()] = unquote(value.strip())
-    if token := environ.get(f"{_VARIABLE}TOKEN", "").strip():
-        headers["Authorization"] = f"Bearer {token}"
-    for name, value in headers.items():
-        if not _HEADER_NAME.fullmatch(name) or not (value.isascii() and value.isprintable()) or not value:
-            variable = "TOKEN" if name == "Authorization" and token else "HEADERS"
-            raise TriageError(
-                f"{_VARIABLE}{variable} cannot be sent as a header", "write headers as Name=value,Name=value, a token bare"
-            )
-    return headers
-
-
-_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
 def _file(environ: Mapping[str, str], variable: str) -> str:
@@ -581,7 +454,7 @@ def _collected(server: _Server) -> Recording:
     window = Window(request.window.start + shift, request.window.end + shift, request.window.baseline_start + shift)
     survey = _surveyed(server, window)
     if not survey.found:
-        source = Source(collector.name, SourceState.ABSENT, f"nothing at {server.name} is called {survey.stranger()}")
+        source = Source(collector.name, SourceState.ABSENT, f"{server.name} {survey.absence()}")
         return Recording(request.service.name, request.window, sources=(source,), step=request.step)
     series = server.all_values(_planned(server, survey, window))
     moved = [replace(one, times=one.times - shift) for one in unique(map(survey.placed, series))]

@@ -10,7 +10,7 @@ from threading import Event as StopSignal
 from typing import Protocol, runtime_checkable
 
 from triage.errors import TriageError
-from triage.ingest import engines, openmetrics, processes, procfs
+from triage.ingest import engines, openmetrics, processes, procfs, prometheus_api
 from triage.ingest.changes import read_changes
 from triage.ingest.discovery import Survey
 from triage.ingest.logs import LogReading, read_logs
@@ -63,6 +63,7 @@ __all__ = [
     "openmetrics",
     "processes",
     "procfs",
+    "prometheus_api",
     "read_changes",
     "read_logs",
     "read_matrix",

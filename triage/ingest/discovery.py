@@ -60,6 +60,7 @@ _FEW_NODES = 16
 class Inventory:
     """What of the known metrics a server has.
 
+    :param names_seen: how many metrics the server has
     :param index: metric name -> its readings, whether the server has it or not
     :param uses: the same of the server's metrics, in the order of the dialects; of a native histogram under its bare name
     :param dialects: family -> its dialect
@@ -67,6 +68,7 @@ class Inventory:
         share (``process_…``) is none
     """
 
+    names_seen: int
     index: Index
     uses: Mapping[str, tuple[Use, ...]]
     dialects: Mapping[Family, Dialect]
@@ -104,7 +106,8 @@ def inventory(dialects: Sequence[Dialect], names: Iterable[str]) -> Inventory:
             families[family] = use.dialect
             ranked.setdefault(family, []).extend([(_cost(use), name)] if telling else [])
     identifiers = {family: tuple(dict.fromkeys(name for _, name in sorted(found))) for family, found in ranked.items()}
-    return Inventory(index, uses, families, {family: found[: _most(family)] for family, found in sorted(identifiers.items())})
+    chosen = {family: found[: _most(family)] for family, found in sorted(identifiers.items())}
+    return Inventory(len(names), index, uses, families, chosen)
 
 
 def _cost(use: Use) -> tuple[int, int]:
@@ -168,6 +171,8 @@ class Survey:
         gateways = self.known.names(lambda _, dialect: dialect.scope is Scope.GATEWAY)
         own = self.known.names(lambda family, _: family[0] == "service")
         unclaimed = tuple(Matcher(label, "=~", f"|{name}") for label in ("service", "server_address"))
+        if not every:
+            return []
         return [
             *(_of(every, matchers) for matchers in self._naming()),
             *(_of(every, [Matcher(label, "=~", owned)]) for label in POD_LABELS),
@@ -295,10 +300,14 @@ class Survey:
         labels = (*SERVICE_LABELS[:-1], *POD_LABELS, "job", "instance")
         return sorted({first(one, labels) for one in self._labels(self.known.engine_names)} - {""})
 
-    def stranger(self) -> str:
-        """The service's name, how it was looked for, and what there is instead, for a message that it was not found."""
+    def absence(self) -> str:
+        """Why nothing was found, as the end of a sentence that begins with the server."""
+        if not self.known.names_seen:
+            return "has no metrics at all of this time: is the window right, does the server keep them for so long?"
+        if not self.known.uses:
+            return f"has metrics ({self.known.names_seen} names), but none that triage knows"
         looked = ", ".join(self.service.labels or (*SERVICE_LABELS[:4], "pod"))
-        return f"{self.service.name} (looked at the labels {looked} and others{_among(self.others)})"
+        return f"has nothing that is called {self.service.name} (by the labels {looked} and others){_among(self.others)}"
 
     @property
     def problems(self) -> list[str]:
