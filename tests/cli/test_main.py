@@ -81,6 +81,16 @@ def test_a_closed_pipe_is_quiet() -> None:
     assert (done.returncode, done.stderr) == (BROKEN_PIPE, b"")
 
 
+def test_a_terminal_that_knows_only_ascii_is_no_defect() -> None:
+    """What cannot be encoded becomes a question mark."""
+    command = [sys.executable, "-c", "from triage.cli import main\nmain(['replay', '\u00e9'])\nprint('\u2265')"]
+    done = subprocess.run(
+        command, capture_output=True, cwd=ROOT, check=True, env={**os.environ, "PYTHONIOENCODING": "ascii:strict"}
+    )
+    assert done.stdout == b"?\n"
+    assert done.stderr.startswith(b"triage: ? does not exist")
+
+
 def test_a_signal_ends_sampling(tmp_path: Path) -> None:
     """An interrupt during a long sampling ends the program at once."""
     command = [sys.executable, "-m", "triage", "diagnose", "--endpoint", "127.0.0.1:9", "--for", "300"]

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from io import TextIOWrapper
 from typing import Any, NoReturn, Protocol, cast
 
 from triage import __version__
@@ -64,6 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if argv is None else argv)
     words = [word for word in given if word != "--debug"]
     debug = len(words) < len(given)
+    _tolerate_poor_terminals()
     try:
         code = int(_run(words, debug=debug))
         sys.stdout.flush()
@@ -81,6 +83,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             _traceback()
         return _complain(f"a defect in triage: {type(error).__name__}: {error}", "run it again with --debug", ExitCode.INTERNAL)
     return code
+
+
+def _tolerate_poor_terminals() -> None:
+    """A character that a stream cannot encode becomes a question mark instead of a defect."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _run(words: Sequence[str], *, debug: bool) -> ExitCode:
