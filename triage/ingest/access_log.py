@@ -3,11 +3,10 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import re2
-
-from triage.ingest.redaction import clean, clean_bytes
 
 IDLE_RESET = 0.05
 """Seconds. A request on a connection that the other side has just closed fails within a round trip; a cut answer ran longer."""
@@ -15,7 +14,7 @@ IDLE_RESET = 0.05
 
 @dataclass(frozen=True, slots=True)
 class AccessLine:
-    """One request as a proxy or server logged it.
+    """One request as a proxy or server logged it. Texts are as they stand in the line: clean them before they are kept.
 
     :param status: HTTP status; 0 if no answer was ever begun
     :param flags: Envoy's response flags, or those that another program's words stand for
@@ -46,10 +45,17 @@ class AccessLine:
     @property
     def is_probe(self) -> bool:
         """Whether this asks for health or metrics rather than for an answer."""
-        return _PROBES.search(self.path) is not None
+        return _is_probe(self.path)
 
 
 _PROBES = re2.compile(r"(?i)^/(?:\w+/)*(?:health\w*|live\w*|ready\w*|ping|metrics|status|version|favicon\.ico)(?:[/?].*)?$")
+
+
+@lru_cache(maxsize=4096)
+def _is_probe(path: str) -> bool:
+    return _PROBES.search(path) is not None
+
+
 _ENVOY = re2.compile(rb'^\[[^\]]+\] "(\S+) (\S+)[^"]*" (\d{1,3}) ([A-Za-z,]+|-) (.*)$')
 _ENVOY_NUMBERS = re2.compile(rb"(?:^| )(\d+) (\d+) (\d+) (\d+|-)(?: |$)")
 _QUOTED = re2.compile(rb'"([^"]*)"')
@@ -254,7 +260,7 @@ def _json(line: bytes) -> AccessLine | None:
 def _said(record: dict[str, Any], *names: str) -> str:
     """The first of these entries that is there, as text."""
     value = _of(record, *names)
-    return "" if value is None else clean(str(value), 200)
+    return "" if value is None else str(value)[:200]
 
 
 def _of(record: dict[str, Any], *names: str) -> Any:
@@ -365,4 +371,4 @@ def _whole(text: bytes) -> int | None:
 
 
 def _text(value: bytes) -> str:
-    return clean_bytes(value, 200)
+    return value[:200].decode("utf-8", "replace")

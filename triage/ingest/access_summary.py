@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from triage.ingest.access_log import IDLE_RESET, AccessLine
+from triage.ingest.redaction import clean
 from triage.ingest.signatures import Role
 from triage.model.recording import Event, Origin, Series, Subject, Window
 from triage.model.vocabulary import Scope
@@ -207,6 +208,7 @@ class AccessSummary:
             ("http", _ENGINE_SIGNALS) if subject.scope is Scope.REPLICA else ("gateway", _GATEWAY_SIGNALS)
         )
         self._bins: dict[str, Counter[int]] = {name: Counter() for name in self._signals}
+        self._alike: dict[tuple[int, str, bool], tuple[str, ...]] = {}
         self._tallies: dict[str, Tally] = {}
         self._durations: dict[str, Counter[int]] = {"client": Counter(), "proxy": Counter()}
         self._first_at: dict[tuple[str, int], float] = {}
@@ -247,9 +249,18 @@ class AccessSummary:
         low, high = self._span or (time, time)
         self._span = (min(low, time), max(high, time))
         number = int(time // GRID)
-        for name, holds in self._signals.items():
-            if holds(line):
-                self._bins[name][number] += 1
+        for name in self._counts_as(line):
+            self._bins[name][number] += 1
+
+    def _counts_as(self, line: AccessLine) -> tuple[str, ...]:
+        """The signals that a line counts for; lines that are alike in what decides it share the answer."""
+        key = (line.status, line.flags, line.retry > 0)
+        names = self._alike.get(key)
+        if names is None:
+            names = tuple(name for name, holds in self._signals.items() if holds(line))
+            if len(self._alike) < _MAX_KEYS:
+                self._alike[key] = names
+        return names
 
     def _add_probe(self, line: AccessLine, stamp: float | None) -> None:
         """A health route that answers 401, 403 or 404: somebody asks for the wrong thing."""
@@ -407,4 +418,4 @@ def _most(name: str, counter: Counter[str], total: int) -> dict[str, str]:
     if not counter:
         return {}
     value, count = min(counter.items(), key=lambda item: (-item[1], item[0]))
-    return {name: value, f"{name}_share": _ratio(count, total), f"{name}s": str(len(counter))}
+    return {name: clean(value, 200), f"{name}_share": _ratio(count, total), f"{name}s": str(len(counter))}

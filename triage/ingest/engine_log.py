@@ -240,7 +240,7 @@ def _first_number(found: Any) -> float | None:
 # ---------------------------------------------------------------- arguments and other facts
 
 _ARGUMENTS: dict[str, str] = {
-    "model": "model", "model_path": "model", "model_id": "model", "model_tag": "model",
+    "model": "model_path", "model_path": "model_path", "model_id": "model_path", "model_tag": "model_path",
     "served_model_name": "served_model_name", "dtype": "dtype", "quantization": "quantization", "revision": "revision",
     "max_num_seqs": "max_num_seqs", "max_running_requests": "max_num_seqs", "max_batch_size": "max_num_seqs",
     "max_concurrent_requests": "max_concurrent_requests", "max_queued_requests": "max_queued_requests",
@@ -435,7 +435,8 @@ class EngineLog:
             self._start(time)
         elif self._life is not None:
             self._life.said = max(self._life.said, time)
-        self._read_facts(line, time)
+        if self.phase != "running":
+            self._read_facts(line, time)
 
     def _read_facts(self, line: bytes, time: float) -> None:
         for mark, name in _ENGINES:
@@ -468,7 +469,7 @@ class EngineLog:
         self._life = Life(time, said=time)
         self._facts = {key: value for key, value in self._facts.items() if key == "engine"}
 
-    def saw(self, match: Match, time: float, text: str) -> None:
+    def saw(self, match: Match, time: float, line: bytes) -> None:
         """Takes a signature that a line of this engine has."""
         name = match.signature.id
         if name == "engine-ready" and self._life is not None and self._life.ready is None:
@@ -480,7 +481,7 @@ class EngineLog:
         elif name == "process-ended-from-outside" and self._life is not None:
             self._life.killed = True
         elif match.signature.role != "info" and match.signature.severity == "critical":
-            self._err(match, time, text)
+            self._err(match, time, line)
 
     def _stop(self, time: float) -> None:
         if self._life is None:
@@ -488,7 +489,7 @@ class EngineLog:
         if self._life.stopping is None:
             self._life.stopping = time
 
-    def _err(self, match: Match, time: float, text: str) -> None:
+    def _err(self, match: Match, time: float, line: bytes) -> None:
         life = self._life
         if life is None:
             life = self._life = Life(None, ready=time, said=time)
@@ -497,7 +498,7 @@ class EngineLog:
         first = life.error is None or time - life.error_at > BEFORE_THE_END
         better = life.error is not None and life.error.signature.role == "consequence" and match.signature.role == "cause"
         if first or (better and time - life.error_at <= ONE_FAILURE):
-            life.error, life.error_at, life.error_text = match, time, text
+            life.error, life.error_at, life.error_text = match, time, clean_bytes(line)
         life.dead = life.dead or match.signature.id in _DEATHS
 
     def _close(self, restarted_at: float | None = None) -> None:
@@ -542,7 +543,7 @@ class EngineLog:
         ] if before is not None else []  # fmt: skip
         attrs = dict(sorted(now.items())) | ({"changed": ", ".join(changed)} if changed else {})
         text = ", ".join(f"{key}={value}" for key, value in sorted(now.items()))
-        self._add(Event(life.began, "engine-args", now.get("model", ""), self._subject, attrs, text, self._source))
+        self._add(Event(life.began, "engine-args", now.get("model_path", ""), self._subject, attrs, text, self._source))
         return now
 
     def _add(self, event: Event) -> None:

@@ -11,9 +11,10 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 import re2
@@ -41,6 +42,9 @@ MAX_DOCUMENT = 64 << 20
 
 KEEP = 50
 """Events that are kept per signature, subject and period: the first ones and the last."""
+
+MAX_SORTS = 5000
+"""Sorts of events that are kept per log; a log that names more pods than this is made up."""
 
 VOLUME_GRID = 60.0
 """Distance of the samples of log volume, seconds: engines write their load every 10 s, so an empty minute is silence."""
@@ -235,7 +239,8 @@ def _read_log(log: _Log, context: _Context) -> "_Reader":
     if first is None and clock.counts_from_boot:
         clock.boot = next((boot for boot in map(boot_time, chain(head, _Lines(log))) if boot is not None), None)
         first = next((stamp for stamp in map(clock.read, head) if stamp is not None), None)
-    reader = _Reader(log, emitter, clock, context, first)
+    wrapped = any(_unwrapped(line) != line for line in head)
+    reader = _Reader(log, emitter, clock, context, first, wrapped=wrapped)
     if emitter.kind == "kube-events" and _is_document(head):
         reader.feed_document(b"\n".join(_bounded(chain(head, stream))))
     else:
@@ -264,9 +269,12 @@ class _Reader:
     """Reads the lines of one emitter.
 
     :param first: stamp of the first line that has one; None if none of the first lines has
+    :param wrapped: a container runtime wrote something around each line
     """
 
-    def __init__(self, log: _Log, emitter: Emitter, clock: Clock, context: _Context, first: float | None) -> None:
+    def __init__(
+        self, log: _Log, emitter: Emitter, clock: Clock, context: _Context, first: float | None, *, wrapped: bool
+    ) -> None:
         self.emitter = emitter
         self.name = log.files[0].name if str(log.files[0]) != "-" else "stdin"
         self.problems: list[str] = []
@@ -276,6 +284,7 @@ class _Reader:
         self._window = context.window
         self._now = first
         self._timed = first is not None
+        self._wrapped = wrapped
         self._lines = 0
         self._book = signature_book()
         self._kept = _Kept(context.window)
@@ -296,7 +305,9 @@ class _Reader:
         if not raw:
             return
         self._lines += 1
-        line = _unwrapped(without_escapes(raw))
+        line = without_escapes(raw)
+        if self._wrapped:
+            line = _unwrapped(line)
         stamp = self._clock.read(line)
         if stamp is not None:
             self._now, self._timed = stamp, True
@@ -355,10 +366,15 @@ class _Reader:
     def _match(self, line: bytes, time: float, subject: Subject | None = None, attrs: Mapping[str, str] | None = None) -> None:
         """Makes an event of each signature that the line has."""
         for match in self._book.match(line, self.emitter.kind):
-            text = clean_bytes(line)
             if self.emitter.kind == "engine":
-                self._engine.saw(match, time, text)
-            self._add(match, time, text, subject or self._subject_of(match), attrs or {})
+                self._engine.saw(match, time, line)
+            about = subject or self._subject_of(match)
+            apart = tuple(match.groups.get(name, "") for name in match.signature.apart_by)
+            more = dict(attrs or {})
+            if self.emitter.kind == "engine" and self._engine.phase:
+                more["phase"] = self._engine.phase
+            key = _Key("log", match.signature.id, about, apart)
+            self._keep(key, time, partial(_log_event, match, time, line, about, more, self.emitter.kind, self.name))
 
     def _subject_of(self, match: Match) -> Subject:
         if "pod" in match.groups:
@@ -367,31 +383,11 @@ class _Reader:
             return self._context.of_node(clean(match.groups["node"], 253))
         return self.emitter.subject
 
-    def _add(self, match: Match, time: float, text: str, subject: Subject, attrs: Mapping[str, str]) -> None:
-        signature = match.signature
-        groups = {name: clean(value, 200) for name, value in match.groups.items()}
-        about = {
-            "role": signature.role,
-            "kinds": " ".join(signature.kinds),
-            "severity": signature.severity,
-            "emitter": self.emitter.kind,
-        }
-        if self.emitter.kind == "engine" and self._engine.phase:
-            about["phase"] = self._engine.phase
-        apart = tuple(groups.get(name, "") for name in signature.apart_by)
-        self._keep(Event(time, "log", signature.id, subject, {**groups, **attrs, **about}, text, self.name), apart)
-
     def _add_xid(self, groups: tuple[bytes, bytes, bytes], line: bytes, time: float) -> None:
         """A kernel report of a GPU."""
         pci, code = clean_bytes(groups[0], 40), clean_bytes(groups[1], 10)
-        attrs = {"pci": pci, "emitter": self.emitter.kind} | _xid_details(groups[2])
-        meaning = xid_codes().get(code)
-        if meaning is not None:
-            attrs |= {"class": meaning.fault_class, "meaning": meaning.name, "scope": meaning.scope, "role": meaning.role}
-            attrs |= {"kinds": " ".join(meaning.kinds), "action": meaning.action}
-        if "parent" in attrs:
-            attrs["role"] = "consequence"
-        self._keep(Event(time, "xid", code, self.emitter.subject, attrs, clean_bytes(line), self.name), (pci,))
+        key = _Key("xid", code, self.emitter.subject, (pci,))
+        self._keep(key, time, partial(_xid_event, key, time, groups[2], line, self.emitter.kind, self.name))
 
     def _add_kube(self, event: KubeEvent, fallback: float) -> None:
         """An event of the cluster, and what its words mean."""
@@ -403,7 +399,8 @@ class _Reader:
         }  # fmt: skip
         text = f"{event.object_kind} {event.object_name}: {event.message}"
         kept = {key: value for key, value in attrs.items() if value}
-        self._keep(Event(time, "kube", event.reason, subject, kept, clean(text), self.name), (event.object_name,), event.count)
+        made = Event(time, "kube", event.reason, subject, kept, clean(text), self.name)
+        self._keep(_Key("kube", event.reason, subject, (event.object_name,)), time, lambda: made, event.count)
         line = f"{event.type} {event.reason} {event.namespace}/{event.object_kind}/{event.object_name} {event.message}"
         self._match(line.encode(), time, subject, {"service": owner} if owner else None)
 
@@ -419,10 +416,8 @@ class _Reader:
         owner = self._context.service if ours else event.object_name
         return Subject(Scope.SERVICE, owner), owner
 
-    def _keep(self, event: Event, apart: tuple[str, ...] = (), count: int = 1) -> None:
-        if not self._timed:
-            event = replace(event, attrs={**event.attrs, "untimed": "yes"})
-        self._kept.add(event, apart, count)
+    def _keep(self, key: "_Key", time: float, make: Callable[[], Event], count: int = 1) -> None:
+        self._kept.add(key, time, make, count)
 
     # ------------------------------------------------------------ results
 
@@ -441,7 +436,9 @@ class _Reader:
 
     def events(self) -> Iterator[Event]:
         """All events, those of one sort bounded in number."""
-        yield from self._kept.events()
+        untimed = {} if self._timed else {"untimed": "yes"}
+        for event in self._kept.events():
+            yield replace(event, attrs={**event.attrs, **untimed}) if untimed else event
         yield from self._extra
         yield from self._access.events()
         yield from self._quality.events()
@@ -452,6 +449,28 @@ class _Reader:
         yield from self._access.series()
         yield from self._quality.series()
         yield from self._volume.series()
+
+
+def _log_event(
+    match: Match, time: float, line: bytes, subject: Subject, more: Mapping[str, str], emitter: str, source: str
+) -> Event:
+    """The event of a line with a signature."""
+    signature = match.signature
+    groups = {name: clean(value, 200) for name, value in match.groups.items()}
+    about = {"role": signature.role, "kinds": " ".join(signature.kinds), "severity": signature.severity, "emitter": emitter}
+    return Event(time, "log", signature.id, subject, {**groups, **more, **about}, clean_bytes(line), source)
+
+
+def _xid_event(key: "_Key", time: float, rest: bytes, line: bytes, emitter: str, source: str) -> Event:
+    """The event of an Xid line."""
+    attrs = {"pci": key.apart[0], "emitter": emitter} | _xid_details(rest)
+    meaning = xid_codes().get(key.name)
+    if meaning is not None:
+        attrs |= {"class": meaning.fault_class, "meaning": meaning.name, "scope": meaning.scope, "role": meaning.role}
+        attrs |= {"kinds": " ".join(meaning.kinds), "action": meaning.action}
+    if "parent" in attrs:
+        attrs["role"] = "consequence"
+    return Event(time, "xid", key.name, key.subject, attrs, clean_bytes(line), source)
 
 
 def _xid_details(rest: bytes) -> dict[str, str]:
@@ -480,38 +499,53 @@ def _xid_details(rest: bytes) -> dict[str, str]:
 # ---------------------------------------------------------------- keeping little
 
 
+class _Key(NamedTuple):
+    """What events of one sort have in common.
+
+    :param apart: values that make sorts of their own (the card of an Xid, the object of a cluster event)
+    """
+
+    kind: str
+    name: str
+    subject: Subject | None
+    apart: tuple[str, ...] = ()
+
+
 @dataclass
 class _Group:
-    """Events of one sort: the first ones, the last, and how many there were."""
+    """Events of one sort: the first ones, how to make the last, and how many there were."""
 
     first: list[Event] = field(default_factory=list)
-    last: Event | None = None
+    last: Callable[[], Event] | None = None
     count: int = 0
 
 
 class _Kept:
-    """Keeps a bounded number of events per sort, subject and period (baseline and window)."""
+    """Keeps a bounded number of events per sort and period (baseline and window)."""
 
     def __init__(self, window: Window) -> None:
         self._window = window
-        self._groups: dict[tuple[str, str, Subject | None, tuple[str, ...], bool], _Group] = {}
+        self._groups: dict[tuple[_Key, bool], _Group] = {}
 
-    def add(self, event: Event, apart: tuple[str, ...], count: int = 1) -> None:
-        """Takes an event; one from outside baseline and window is dropped."""
-        if not self._window.baseline_start <= event.time <= self._window.end:
+    def add(self, key: _Key, time: float, make: Callable[[], Event], count: int = 1) -> None:
+        """Takes an event, which is made only if it is kept; one from outside baseline and window is dropped."""
+        if not self._window.baseline_start <= time <= self._window.end:
             return
-        in_window = event.time >= self._window.start
-        group = self._groups.setdefault((event.kind, event.name, event.subject, apart, in_window), _Group())
+        group = self._groups.get((key, time >= self._window.start))
+        if group is None:
+            if len(self._groups) >= MAX_SORTS:
+                return
+            group = self._groups[key, time >= self._window.start] = _Group()
         group.count += max(count, 1)
         if len(group.first) < KEEP - 1:
-            group.first.append(event)
+            group.first.append(make())
         else:
-            group.last = event
+            group.last = make
 
     def events(self) -> Iterator[Event]:
         """What was kept; attribute ``count`` is how many there were of the sort in the period."""
         for group in self._groups.values():
-            for event in (*group.first, *([group.last] if group.last is not None else [])):
+            for event in (*group.first, *([group.last()] if group.last is not None else [])):
                 yield replace(event, attrs={**event.attrs, "count": str(group.count)})
 
 
