@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
@@ -126,8 +126,30 @@ def _span(series: list[RawSeries]) -> tuple[float, float] | None:
     return min(float(one.times[0]) for one in timed), max(float(one.times[-1]) for one in timed)
 
 
+@dataclass(frozen=True)
+class Incident:
+    """An incident folder before its metrics are translated.
+
+    :param series: what is in its metrics
+    """
+
+    folder: Path
+    service: Service
+    window: Window
+    series: list[RawSeries]
+
+
 def read_incident(folder: Path, service: Service | None = None) -> Recording:
     """The recording of an incident folder. Every part but one source of data is optional.
+
+    :raises DataError: a part is damaged, or there is nothing to judge
+    :raises InputMissingError: a part cannot be read
+    """
+    return recording_of(open_incident(folder, service))
+
+
+def open_incident(folder: Path, service: Service | None = None) -> Incident:
+    """The parts of an incident folder that the recording is made of.
 
     :raises DataError: a part is damaged, or there is nothing to judge
     :raises InputMissingError: a part cannot be read
@@ -141,9 +163,13 @@ def read_incident(folder: Path, service: Service | None = None) -> Recording:
             f"{folder} holds no metrics, no logs and no changes",
             f"an incident folder has {METRIC_FILES[0]}[.gz], logs/ or changes.jsonl",
         )
-    window = _window(case, series, folder)
-    recording = with_source(translate(series, load_dialects(), known, window), "metrics")
-    return merged([recording, *_beside(folder, recording, window)])
+    return Incident(folder, known, _window(case, series, folder), series)
+
+
+def recording_of(incident: Incident) -> Recording:
+    """The recording of an opened incident."""
+    metrics = with_source(translate(incident.series, load_dialects(), incident.service, incident.window), "metrics")
+    return merged([metrics, *_beside(incident.folder, metrics, incident.window)])
 
 
 def _service(case: Case, folder: Path, service: Service | None) -> Service:
