@@ -9,14 +9,18 @@ from collections.abc import Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from threading import BoundedSemaphore
 
-from triage.cli.inforce import settings_of
+from triage.cli.inforce import playbooks_of, rules_of, settings_of
 from triage.cli.report import EXIT_CODES, diagnosed
-from triage.cli.sources import Span, recorded, service_of, span_of
+from triage.cli.sources import Span, Tools, asked, service_of, span_of, tools_of
 from triage.errors import ConfigError, ExitCode, TriageError
+from triage.ingest.incident import read_any
 from triage.ingest.sampling import in_background
 from triage.model.diagnosis import Diagnosis, Status
+from triage.model.recording import Recording
+from triage.model.rule import Rule
 from triage.model.service import Service
 from triage.render import one_line
 from triage.render.safe import ascii_only, clean
@@ -59,7 +63,14 @@ def checked(args: argparse.Namespace) -> ExitCode:
     settings = settings_of(args)
     services = _services(args, settings)
     budget = seconds(args.budget) if args.budget else _BUDGET
-    round_ = _Round(args, settings, span_of(args, settings.defaults, time.time()), time.monotonic() + budget)
+    live = any(service.incident is None for service in services)
+    round_ = _Round(
+        tools_of(args) if live else Tools((), ()),
+        rules_of(args, settings),
+        playbooks_of(args, settings),
+        span_of(args, settings.defaults, time.time()),
+        time.monotonic() + budget,
+    )
     jobs = [in_background(partial(round_.judge, service)) for service in services]
     wait(jobs, timeout=budget)
     results = [_result(service, job, budget) for service, job in zip(services, jobs, strict=True)]
@@ -71,11 +82,13 @@ def checked(args: argparse.Namespace) -> ExitCode:
 class _Round:
     """One round of checks.
 
+    :param playbooks: folders of further playbooks
     :param deadline: when everything must be done, monotonic seconds
     """
 
-    args: argparse.Namespace
-    settings: Settings
+    tools: Tools
+    rules: tuple[Rule, ...]
+    playbooks: tuple[Path, ...]
     span: Span
     deadline: float
     gate: BoundedSemaphore = field(default_factory=partial(BoundedSemaphore, _AT_ONCE))
@@ -83,13 +96,15 @@ class _Round:
     def judge(self, service: Service) -> Diagnosis:
         """One service's diagnosis, within what is left of the time."""
         with self.gate:
-            left = max(1.0, self.deadline - time.monotonic() - _LEFT_FOR_JUDGING)
-            timeout = min(self.span.timeout, left)
-            sample = max(1.0, min(self.span.sample, left - timeout))
-            recording = recorded(
-                service, replace(self.span, sample=sample, timeout=timeout), self.args.collectors, _quiet, left - sample
-            )
-            return diagnosed(recording, self.args, self.settings)
+            recording = self._ask(service) if service.incident is None else read_any(service.incident, service)
+            return diagnosed(recording, self.rules, self.playbooks)
+
+    def _ask(self, service: Service) -> Recording:
+        """What the service's sources say, sampled no longer than there is time for."""
+        left = max(1.0, self.deadline - time.monotonic() - _LEFT_FOR_JUDGING)
+        timeout = min(self.span.timeout, left)
+        sample = max(1.0, min(self.span.sample, left - timeout))
+        return asked(service, replace(self.span, sample=sample, timeout=timeout), self.tools, _quiet, left - sample)
 
 
 def worst(states: Sequence[Status]) -> Status:

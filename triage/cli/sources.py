@@ -3,7 +3,6 @@
 import argparse
 import os
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,10 +11,11 @@ from triage.collect import PATIENCE, Progress, collect
 from triage.errors import UsageError
 from triage.ingest.dialects import load_dialects
 from triage.ingest.incident import read_any
+from triage.model.dialect import Dialect
 from triage.model.recording import Recording, Window
 from triage.model.service import Service
 from triage.plugins import load_collectors
-from triage.sdk import Request
+from triage.sdk import Collector, Request
 from triage.settings import Defaults, Settings
 from triage.timespan import duration, moment, seconds
 
@@ -124,29 +124,36 @@ def window_of(span: Span, service: Service, now: float) -> Window:
     return Window(start, end, start - span.baseline)
 
 
+@dataclass(frozen=True)
+class Tools:
+    """What services are asked with; loaded once, however many there are."""
+
+    collectors: tuple[Collector, ...]
+    dialects: tuple[Dialect, ...]
+
+
+def tools_of(args: argparse.Namespace) -> Tools:
+    """The shipped collectors and dialects, and the collectors of the flags."""
+    return Tools(tuple(load_collectors(args.collectors).values()), load_dialects())
+
+
 def recording_of(args: argparse.Namespace, settings: Settings) -> Recording:
-    """A recording of what the flags and the settings name, with progress on stderr."""
+    """A recording of the service that flags and settings name: the incident that was kept, or what its sources say now."""
     span = span_of(args, settings.defaults, time.time())
+    service = service_of(args, settings)
+    if service.incident is not None:
+        return read_any(service.incident, service)
     with progress(quiet=args.quiet) as tell:
-        return recorded(service_of(args, settings), span, args.collectors, tell)
+        return asked(service, span, tools_of(args), tell)
 
 
-def recorded(
-    service: Service,
-    span: Span,
-    collectors: Sequence[Path],
-    tell: Progress,
-    patience: float = PATIENCE,
-) -> Recording:
-    """A recording of the service: of its incident if it is one that was kept, else of what its sources say now.
+def asked(service: Service, span: Span, tools: Tools, tell: Progress, patience: float = PATIENCE) -> Recording:
+    """A recording of what the sources of a service say now.
 
-    :param collectors: folders of further collectors
     :param tell: is told how far each source is
     :param patience: seconds that a source may need beyond the end of the window
     """
-    if service.incident is not None:
-        return read_any(service.incident, service)
     window = window_of(span, service, time.time())
     step = max(1.0, round((window.end - window.start) / _STEPS_IN_WINDOW))
-    request = Request(service, window, step, span.timeout, load_dialects(), time.time, os.environ)
-    return collect(request, load_collectors(collectors).values(), tell, patience)
+    request = Request(service, window, step, span.timeout, tools.dialects, time.time, os.environ)
+    return collect(request, tools.collectors, tell, patience)
