@@ -513,9 +513,10 @@ class _Key(NamedTuple):
 
 @dataclass
 class _Group:
-    """Events of one sort: the first ones, how to make the last, and how many there were."""
+    """Events of one sort: the first ones, how many lines each of them stands for, how to make the last, how many there were."""
 
     first: list[Event] = field(default_factory=list)
+    counts: list[int] = field(default_factory=list)
     last: Callable[[], Event] | None = None
     count: int = 0
 
@@ -539,14 +540,18 @@ class _Kept:
         group.count += max(count, 1)
         if len(group.first) < KEEP - 1:
             group.first.append(make())
+            group.counts.append(max(count, 1))
         else:
             group.last = make
 
     def events(self) -> Iterator[Event]:
-        """What was kept; attribute ``count`` is how many there were of the sort in the period."""
+        """What was kept; attribute ``count`` is how many lines an event stands for: the last one for all that were not kept."""
         for group in self._groups.values():
-            for event in (*group.first, *([group.last()] if group.last is not None else [])):
-                yield replace(event, attrs={**event.attrs, "count": str(group.count)})
+            for event, count in zip(group.first, group.counts, strict=True):
+                yield replace(event, attrs={**event.attrs, "count": str(count)})
+            if group.last is not None:
+                last = group.last()
+                yield replace(last, attrs={**last.attrs, "count": str(group.count - sum(group.counts))})
 
 
 _VOLUME_SIGNALS = {"engine": "log.lines", "gateway": "gateway.log_lines"}
