@@ -12,7 +12,7 @@ from triage.engine.physics.memory import kv_bytes, read_bytes
 from triage.engine.physics.shape import ModelShape, active_parameters
 
 TOLERANCE = 0.05
-"""A share of a peak may exceed 1 by this much before it is called broken: clocks are boosted, counters are read a little apart."""
+"""By how much a share of a peak may exceed 1 before it is called broken: counters are read a little apart, clocks are boosted."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,8 @@ def prefill_step(shape: ModelShape, tokens: int) -> Step | None:
 def flops_per_token(shape: ModelShape, context: float) -> float | None:
     """Operations of one token: two for each parameter that it passes, and four for each layer, head width and token looked at.
 
-    Kaplan et al., arXiv:2001.08361, table 1 (which counts the embedding apart). None if the model is not known well enough;
-    attention is left out where its widths are not known, so that the result is never too great.
+    Chowdhery et al., PaLM, arXiv:2204.02311, appendix B, a third of its 6 N + 12 L H Q T (which counts the way back, too). None if
+    the model is not known well enough; attention is left out where its widths are unknown, so that the result is never too great.
     """
     active = active_parameters(shape)
     if active is None:
