@@ -1,6 +1,7 @@
 """The whole way from a recording to a diagnosis."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -39,7 +40,8 @@ def diagnose(recording: Recording, rules: Sequence[Rule], first_step: Callable[[
 
     :param first_step: gives the first step of a kind's playbook
     """
-    frame = Frame(recording)
+    frame = Frame(_ordered(recording))
+    rules = sorted(rules, key=lambda rule: rule.id)
     derive(frame)
     noticed = symptoms(frame)
     onset = min((s.onset for s in noticed if s.onset is not None), default=recording.window.start)
@@ -60,8 +62,15 @@ def diagnose(recording: Recording, rules: Sequence[Rule], first_step: Callable[[
         not_evaluated=tuple(_not_evaluated(r) for r in rulings if r.verdict is Verdict.UNKNOWN),
         layers=tuple(_layer(layer, rulings, findings) for layer in Layer),
         coverage=_coverage(frame, rulings, rules),
-        facts={fact.key: fact.value for fact in recording.facts if fact.subject.scope is Scope.SERVICE},
+        facts={fact.key: fact.value for fact in frame.recording.facts if fact.subject.scope is Scope.SERVICE},
     )
+
+
+def _ordered(recording: Recording) -> Recording:
+    """The recording with events and facts in a fixed order: the answer does not depend on the order in which sources spoke."""
+    events = sorted(recording.events, key=lambda e: (e.time, e.kind, e.name, e.subject or (), e.source, e.text))
+    facts = sorted(recording.facts, key=lambda fact: (fact.subject, fact.key, str(fact.value)))
+    return replace(recording, events=events, facts=facts)
 
 
 def _candidate(ruling: Ruling) -> Candidate:
