@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from triage.engine.arithmetic import first_measured, mean_latency, own_total, quotient, ratio, share, total
 from triage.engine.frame import Frame
 from triage.engine.physics.accelerators import accelerator
 from triage.engine.statistics import together
@@ -18,10 +19,6 @@ from triage.model.vocabulary import Combine, Scope, catalogue
 Bools = npt.NDArray[np.bool_]
 Derivation = Callable[[Frame, Subject], Floats | None]
 
-_SMOOTHING = 60.0
-"""Ratios of two rates are taken over at least this many seconds: in one scrape interval there may be few events or none."""
-
-_LEAST_EVENTS = 1e-9
 _LEAST_BATCH = 2
 _SAME_START = 1.0
 _NEAR_PEAK = 0.85
@@ -58,61 +55,6 @@ _LOOK_AT = {
 }
 
 
-def rolled(cells: Floats, width: int) -> Floats:
-    """Sum of the known cells among the last ``width`` ones; NaN where none of them is known.
-
-    :param cells: shape (N,)
-    """
-    is_known = ~np.isnan(cells)
-    total = np.concatenate((np.zeros(1), np.cumsum(np.where(is_known, cells, 0.0))))
-    count = np.concatenate((np.zeros(1), np.cumsum(is_known)))
-    end = np.arange(1, len(cells) + 1)
-    start = np.maximum(end - width, 0)
-    return np.where(count[end] > count[start], total[end] - total[start], np.nan)
-
-
-def ratio(part: Floats | None, whole: Floats | None, frame: Frame) -> Floats | None:
-    """A part of a whole, both rates, over the last minute or more; NaN where the whole is nothing."""
-    if part is None or whole is None:
-        return None
-    width = max(1, round(_SMOOTHING / frame.grid.step))
-    known = ~np.isnan(part) & ~np.isnan(whole)
-    above, below = rolled(np.where(known, part, np.nan), width), rolled(np.where(known, whole, np.nan), width)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(below > _LEAST_EVENTS, above / below, np.nan)
-
-
-def share(part: Floats | None, whole: Floats | None, frame: Frame) -> Floats | None:
-    """A ratio that cannot exceed 1; counters that are read one after the other can make it a little greater."""
-    value = ratio(part, whole, frame)
-    return None if value is None else np.clip(value, 0.0, 1.0)
-
-
-def quotient(above: Floats | None, below: Floats | None) -> Floats | None:
-    """One gauge divided by another; NaN where the divisor is 0."""
-    if above is None or below is None:
-        return None
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(below > 0, above / below, np.nan)
-
-
-def total(frame: Frame, *signals: str) -> Floats | None:
-    """Sum of signals over all their subjects, counting what is known; None if none was measured."""
-    rows = [cells for signal in signals for cells in frame.of(signal).values()]
-    return together(rows, Combine.SUM) if rows else None
-
-
-def _own_total(frame: Frame, subject: Subject, *signals: str) -> Floats | None:
-    """Sum of signals of one subject, counting what is known; None if none was measured."""
-    rows = [cells for signal in signals if (cells := frame.cells(signal, subject)) is not None]
-    return together(rows, Combine.SUM) if rows else None
-
-
-def first_measured(*candidates: Floats | None) -> Floats | None:
-    """The first of several ways to the same value that was measured at all."""
-    return next((cells for cells in candidates if cells is not None), None)
-
-
 # Replicas
 
 
@@ -130,7 +72,7 @@ def _finished(frame: Frame, replica: Subject) -> Floats | None:
     whole = frame.cells("finished", replica)
     if whole is not None:
         return whole
-    return _own_total(frame, replica, "finished.stop", "finished.length", "finished.abort", "finished.error")
+    return own_total(frame, replica, "finished.stop", "finished.length", "finished.abort", "finished.error")
 
 
 def _prefill_per_request(frame: Frame, replica: Subject) -> Floats | None:
@@ -172,19 +114,13 @@ def _plateau(frame: Frame, replica: Subject) -> Floats | None:
     return np.where(np.isnan(running) | np.isnan(waiting), np.nan, held.astype(float))
 
 
-def _mean_latency(frame: Frame, signal: str, subject: Subject) -> Floats | None:
-    """Mean of a distribution over the last minute or more."""
-    pair = frame.sum_and_count(signal, subject)
-    return None if pair is None else ratio(pair[0], pair[1], frame)
-
-
 def _queue_share(frame: Frame, replica: Subject) -> Floats | None:
-    value = quotient(_mean_latency(frame, "latency.queue", replica), _mean_latency(frame, "latency.ttft", replica))
+    value = quotient(mean_latency(frame, "latency.queue", replica), mean_latency(frame, "latency.ttft", replica))
     return None if value is None else np.clip(value, 0.0, 1.0)
 
 
 def _unaccounted(frame: Frame, replica: Subject) -> Floats | None:
-    ttft, queue, prefill = (_mean_latency(frame, f"latency.{name}", replica) for name in ("ttft", "queue", "prefill"))
+    ttft, queue, prefill = (mean_latency(frame, f"latency.{name}", replica) for name in ("ttft", "queue", "prefill"))
     return None if ttft is None or queue is None or prefill is None else np.clip(ttft - queue - prefill, 0.0, None)
 
 
@@ -199,7 +135,7 @@ def _time_per_step(frame: Frame, replica: Subject) -> Floats | None:
 
 def _stalled(frame: Frame, replica: Subject) -> Floats | None:
     """1 where requests are held while every heartbeat that is known stands still."""
-    held = _own_total(frame, replica, "batch.running", "queue.waiting")
+    held = own_total(frame, replica, "batch.running", "queue.waiting")
     beats = [
         cells
         for name in ("engine.steps", "tokens.generation", "tokens.prompt", "tokens.prompt_computed")
@@ -317,7 +253,7 @@ def _bandwidth_ratio(frame: Frame, card: Subject) -> Floats | None:
     replica = next((target for target in frame.recording.links.get(card, ()) if target.scope is Scope.REPLICA), None)
     model = frame.recording.fact("gpu_model", card)
     peak = accelerator(str(model)) if model else None
-    moved = _own_total(frame, replica, "bytes.read", "bytes.written") if replica else None
+    moved = own_total(frame, replica, "bytes.read", "bytes.written") if replica else None
     return None if peak is None or moved is None else moved / peak.bandwidth
 
 

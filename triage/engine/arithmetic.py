@@ -1,0 +1,79 @@
+"""Arithmetic on cells: ratios of rates, quotients of gauges, sums over subjects. What is unknown stays unknown."""
+
+import numpy as np
+
+from triage.engine.frame import Frame
+from triage.engine.statistics import together
+from triage.model.recording import Floats, Subject
+from triage.model.vocabulary import Combine
+
+_SMOOTHING = 60.0
+"""Ratios of two rates are taken over at least this many seconds: in one scrape interval there may be few events or none."""
+
+_LEAST_EVENTS = 1e-9
+
+
+def rolled(cells: Floats, width: int) -> Floats:
+    """Sum of the known cells among the last ``width`` ones; NaN where none of them is known.
+
+    :param cells: shape (N,)
+    """
+    is_known = ~np.isnan(cells)
+    total = np.concatenate((np.zeros(1), np.cumsum(np.where(is_known, cells, 0.0))))
+    count = np.concatenate((np.zeros(1), np.cumsum(is_known)))
+    end = np.arange(1, len(cells) + 1)
+    start = np.maximum(end - width, 0)
+    return np.where(count[end] > count[start], total[end] - total[start], np.nan)
+
+
+def ratio(part: Floats | None, whole: Floats | None, frame: Frame) -> Floats | None:
+    """A part of a whole, both rates, over the last minute or more; NaN where the whole is nothing."""
+    if part is None or whole is None:
+        return None
+    width = max(1, round(_SMOOTHING / frame.grid.step))
+    known = ~np.isnan(part) & ~np.isnan(whole)
+    above, below = rolled(np.where(known, part, np.nan), width), rolled(np.where(known, whole, np.nan), width)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(below > _LEAST_EVENTS, above / below, np.nan)
+
+
+def share(part: Floats | None, whole: Floats | None, frame: Frame) -> Floats | None:
+    """A ratio that cannot exceed 1; counters that are read one after the other can make it a little greater."""
+    value = ratio(part, whole, frame)
+    return None if value is None else np.clip(value, 0.0, 1.0)
+
+
+def quotient(above: Floats | None, below: Floats | None) -> Floats | None:
+    """One gauge divided by another; NaN where the divisor is 0."""
+    if above is None or below is None:
+        return None
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(below > 0, above / below, np.nan)
+
+
+def total(frame: Frame, *signals: str) -> Floats | None:
+    """Sum of signals over all their subjects, counting what is known; None if none was measured."""
+    rows = [cells for signal in signals for cells in frame.of(signal).values()]
+    return together(rows, Combine.SUM) if rows else None
+
+
+def own_total(frame: Frame, subject: Subject, *signals: str) -> Floats | None:
+    """Sum of signals of one subject, counting what is known; None if none was measured."""
+    rows = [cells for signal in signals if (cells := frame.cells(signal, subject)) is not None]
+    return together(rows, Combine.SUM) if rows else None
+
+
+def first_measured(*candidates: Floats | None) -> Floats | None:
+    """The first of several ways to the same value that was measured at all."""
+    return next((cells for cells in candidates if cells is not None), None)
+
+
+def mean_latency(frame: Frame, signal: str, subject: Subject) -> Floats | None:
+    """Mean of a distribution over the last minute or more."""
+    pair = frame.sum_and_count(signal, subject)
+    return None if pair is None else ratio(pair[0], pair[1], frame)
+
+
+def constant(frame: Frame, value: float | None) -> Floats | None:
+    """One value in every cell; None if there is none."""
+    return None if value is None else np.full(len(frame.grid.times), float(value))
