@@ -60,9 +60,8 @@ _ENVOY = re2.compile(rb'^\[[^\]]+\] "(\S+) (\S+)[^"]*" (\d{1,3}) ([A-Za-z,]+|-) 
 _ENVOY_NUMBERS = re2.compile(rb"(?:^| )(\d+) (\d+) (\d+) (\d+|-)(?: |$)")
 _QUOTED = re2.compile(rb'"([^"]*)"')
 _NGINX = re2.compile(rb'^\S+ \S+ \S+ \[[^\]]+\] "(\S+) (\S+)[^"]*" (\d{3}) (\d+|-)(?: "[^"]*" "([^"]*)")?(.*)$')
-_INGRESS = re2.compile(
-    rb"^ (\d+) ([\d.]+) \[[^\]]*\] \[[^\]]*\] (\S+(?:, \S+)*) (\S+(?:, \S+)*) (\S+(?:, \S+)*) (\S+(?:, \S+)*) (\S+)"
-)
+_LIST = rb"([^\s,]+(?:, [^\s,]+)*)"
+_INGRESS = re2.compile(rb"^ (\d+) ([\d.]+) \[[^\]]*\] \[[^\]]*\] " + b" ".join([_LIST] * 4) + rb" (\S+)")
 _UVICORN = re2.compile(rb'(?:^|: +)\S+:\d+ - "(\S+) (\S+) HTTP/[\d.]+" (\d{3})(?: [A-Z][A-Za-z\'-]*)*(.*)$')
 _HAPROXY = re2.compile(rb"\] \S+ (\S+)/(\S+) (?:-?\d+/){4}\+?(-?\d+) (-?\d{1,3}) \+?(\d+) \S+ \S+ (\S)\S{3} ")
 _LLAMA = re2.compile(rb"log_server_r\w*: +(?:done )?request: \S+ (\S+) \S+ (\d{3})")

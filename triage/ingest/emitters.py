@@ -38,6 +38,9 @@ _NAMES: tuple[tuple[str, str], ...] = (
 )  # fmt: skip
 """Kinds of emitter and the words that a file's name begins with."""
 
+KINDS = (*(kind for kind, _ in _NAMES), "other")
+"""All kinds of emitter; a source of a log is named ``log:`` and the kind."""
+
 _BY_NAME = tuple((kind, re2.compile(rf"(?i)^(?:{words})(?:[-_.](.+))?$")) for kind, words in _NAMES)
 
 _CONTENT: tuple[tuple[str, tuple[bytes, ...]], ...] = (

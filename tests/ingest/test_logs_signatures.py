@@ -1,0 +1,111 @@
+"""The signatures and Xid codes as data, and how a line finds its signature."""
+
+from pathlib import Path
+
+import pytest
+
+from triage.errors import ConfigError
+from triage.ingest.emitters import KINDS
+from triage.ingest.signatures import Signature, SignatureBook, signature_book, xid_codes
+from triage.model.kinds import kinds
+
+BOOK = signature_book()
+SIGNATURES = tuple(BOOK.by_id.values())
+EXAMPLES = [(one.id, line) for one in SIGNATURES for line in one.example]
+UNLIKE = [(one.id, line) for one in SIGNATURES for line in one.unlike]
+
+
+def found(line: str, emitter: str) -> list[str]:
+    return [match.signature.id for match in BOOK.match(line.encode(), emitter)]
+
+
+def emitter_of(signature: str) -> str:
+    emitters = BOOK.by_id[signature].emitters
+    return emitters[0] if emitters else "other"
+
+
+@pytest.mark.parametrize(("signature", "line"), EXAMPLES)
+def test_examples_match(signature: str, line: str) -> None:
+    """Each example line has the signature that it stands under."""
+    assert signature in found(line, emitter_of(signature))
+
+
+@pytest.mark.parametrize(("signature", "line"), UNLIKE)
+def test_what_only_looks_alike_does_not_match(signature: str, line: str) -> None:
+    """Each counter-example does not have the signature that it stands under."""
+    assert signature not in found(line, emitter_of(signature))
+
+
+@pytest.mark.parametrize("signature", SIGNATURES, ids=lambda one: one.id)
+def test_a_signature_speaks_of_what_is_known(signature: Signature) -> None:
+    """Kinds and emitters exist, whoever blames something names a kind, and there is an example of every pattern."""
+    assert set(signature.kinds) <= set(kinds())
+    assert set(signature.emitters) <= set(KINDS)
+    assert signature.role == "info" or signature.kinds
+    assert bool(signature.pattern) == bool(signature.example)
+    assert not signature.made_from or signature.made_from in BOOK.by_id
+
+
+def test_no_id_twice() -> None:
+    """The table by id has lost nothing."""
+    text = (Path(__file__).parents[2] / "triage/ingest/signatures.yaml").read_text(encoding="utf-8")
+    assert text.count("\n- id: ") == len(SIGNATURES)
+
+
+def test_an_emitter_that_cannot_say_it_is_not_believed() -> None:
+    """The words of an engine in a gateway's log are not an engine's."""
+    line = "RuntimeError: No CUDA GPUs are available"
+    assert found(line, "engine") == ["no-cuda-device"]
+    assert found(line, "gateway") == []
+
+
+def test_memory_that_is_in_pieces() -> None:
+    """An allocation that fails beside as much idle memory is told from one that finds none, and from one that others took."""
+    asked = (
+        "OutOfMemoryError: CUDA out of memory. Tried to allocate 546.00 MiB. GPU 0 has a total capacity of 22.49 GiB of which "
+    )
+    end = " Of the allocated memory 20.73 GiB is allocated by PyTorch, and {} is reserved by PyTorch but unallocated."
+    free = "514.25 MiB is free."
+    mine = " Including non-PyTorch memory, this process has 14.00 GiB memory in use."
+    other = " Process 9 has {} memory in use."
+    assert found(asked + free + end.format("737.41 MiB"), "engine") == ["cuda-oom-fragmented"]
+    assert found(asked + free + end.format("41.00 MiB"), "engine") == ["cuda-oom"]
+    assert found(asked + free + other.format("7.50 GiB") + mine + end.format("737.41 MiB"), "engine") == ["cuda-oom-foreign"]
+    assert found(asked + free + other.format("12.00 MiB") + mine + end.format("41.00 MiB"), "engine") == ["cuda-oom"]
+
+
+def test_a_card_that_is_taken_before_the_start() -> None:
+    """The same refusal means another thing if the card was all but empty than if somebody held it."""
+    line = "Free memory on device cuda:0 ({}/79.65 GiB) on startup is less than desired GPU memory utilization (0.9, 71.69 GiB)."
+    assert found(line.format("77.59"), "engine") == ["startup-share-too-large"]
+    assert found(line.format("9.42"), "engine") == ["startup-card-occupied"]
+
+
+def test_a_collective_that_never_worked() -> None:
+    """The first operation of all points to the path between the cards, a late one to a rank that is stuck."""
+    line = "Watchdog caught collective operation timeout: WorkNCCL(SeqNum={}, OpType=ALLREDUCE, NumelIn=1) ran for 600040 ms"
+    assert found(line.format(1), "engine") == ["collective-first-timeout"]
+    assert found(line.format(4967570), "engine") == ["collective-timeout"]
+
+
+def test_groups_become_attributes() -> None:
+    """The same attribute may be found at several places of a pattern."""
+    line = b"Triton kernel 'chunk_kda' took 2.44 s to compile after serving started."
+    (match,) = BOOK.match(line, "engine")
+    assert match.groups == {"kernel": "chunk_kda", "seconds": "2.44"}
+
+
+def test_a_pattern_that_is_no_re2() -> None:
+    """A look-ahead is refused with the name of the signature."""
+    bad = Signature(id="bad", pattern="a(?=b)", role="info", severity="info", meaning="x", source="x", example=("ab",))
+    with pytest.raises(ConfigError, match="signature bad"):
+        SignatureBook((bad,))
+
+
+def test_xid_codes() -> None:
+    """A lost card is the hardware's fault, a torn-down channel follows from something else, and kinds are known."""
+    codes = xid_codes()
+    assert (codes["79"].fault_class, codes["79"].kinds) == ("hardware", ("gpu-off-bus",))
+    assert codes["45"].role == "consequence"
+    assert codes["31"].fault_class == "app"
+    assert {kind for code in codes.values() for kind in code.kinds} <= set(kinds())
