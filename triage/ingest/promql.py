@@ -19,8 +19,8 @@ from triage.model.vocabulary import Combine, Kind, Scope, catalogue
 POINTS = 120
 """Most points of window and baseline together that a query asks for."""
 
-SAMPLES = 60_000
-"""Most samples that one answer should hold, about 1.5 MB of JSON; of more series fewer points are asked for."""
+SAMPLES = 80_000
+"""Most samples that one answer should hold, about 2 MB of JSON; of more series fewer points are asked for."""
 
 FEWEST_POINTS = 12
 """However many series there are, this many points are asked for: with fewer a window of a third of the span says nothing."""
@@ -34,7 +34,7 @@ LAST_INTERVALS = 1.5
 MEAN_INTERVALS = 3.0
 """From this many scrapes a step on, a gauge is asked for as the mean over the step instead of its last value."""
 
-NICE_STEPS = (1, 2, 4, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400)
+NICE_STEPS = (1, 2, 4, 5, 10, 15, 20, 30, 60, 120, 180, 300, 600, 900, 1800, 3600, 7200, 14400)
 """Steps that fit into windows people ask for and that other programs use."""
 
 BUCKETS = 24
