@@ -311,6 +311,15 @@ def test_labels_that_tell_subjects_apart_are_kept() -> None:
     assert info.signals == ("facts",)
 
 
+def test_facts_in_the_labels_of_a_counter_do_not_change_how_it_is_read() -> None:
+    """Engines tell their model in the labels of every metric."""
+    counter = {"names": "vllm:generation_tokens_total", "type": "counter", "signal": "tokens.generation"}
+    query = ask(counter, {"names": "vllm:generation_tokens_total", "type": "info", "facts": {"model_name": "model"}})
+    assert query.rate
+    assert query.text.startswith("sum by (")
+    assert "model_name" in kept(query)
+
+
 def test_an_info_metric_is_looked_for_over_the_whole_step() -> None:
     """A pod that lived between two points leaves its facts."""
     info = ask({"names": "kube_pod_info", "type": "info", "facts": {"node": "node"}}, interval=15.0)

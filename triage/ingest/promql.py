@@ -252,25 +252,27 @@ def query_for(
     """The question for one metric of some subjects.
 
     The labels that it keeps depend on all readings of the metric, so that series which two questions bring are the same series.
+    Where facts are read from the labels of a measured metric, its values do not matter for them.
 
     :param uses: all readings of the metric; where they want different things, the series come as they are
     :param interval: scrape interval, seconds
     :param subjects: how many are expected
     :param keep: labels to keep beside those that the readings need
     """
-    reading = _reading(uses)
+    measured = [use for use in uses if use.entry.type != "info"]
+    reading = _reading(measured)
     buckets = BUCKETS if any(use.part == "bucket" for use in uses) else 1
     variants = VARIANTS if any(use.entry.where for use in uses) else 1
     grid = grid_of(window, interval, points_for(subjects * buckets * variants))
     if reading == "mean" and grid.step < MEAN_INTERVALS * interval:
         reading = "last"
-    span = grid.step if any(use.entry.type == "info" for use in uses) else 0.0
+    span = 0.0 if measured else grid.step
     text = expression(
         metric,
         (*matchers, *_conditions(uses)),
         reading=reading,
         span=max(span, reading_span(reading, grid.step, interval)),
-        operator=_operator(uses),
+        operator=_operator(measured),
         keep={*_kept(uses), *keep},
     )
     signals = {use.entry.signal or use.entry.value_fact or "facts" for use in uses}
