@@ -228,7 +228,7 @@ class _Server:
     """One server, as it is asked here.
 
     :param name: its address without credentials, for messages
-    :param troubles: reason -> metrics that stay unknown for it
+    :param troubles: reason -> metrics and signals that stay unknown for it
     :param halted: nothing more is to be asked
     """
 
@@ -306,7 +306,7 @@ class _Server:
                     answers[query.text] = self.values(query)
                 except AskError as error:
                     failures.append(error)
-                    self._failed(error, query.metric)
+                    self._failed(error, f"{query.metric} ({', '.join(query.signals[:3])})")
                 done = len(answers) + len(failures)
                 self.request.progress(f"{done} of {len(queries)} queries", 0.2 + 0.8 * done / len(queries))
 

@@ -38,28 +38,41 @@ from triage.sdk import Request
 
 COLLECTOR = load_collector(bundled("collectors") / "prometheus.py")
 DIALECTS = load_dialects()
-CASE = "retry-storm-a032"
+CASES = ("retry-storm-a032", "kv-exhaustion")
+"""A simulated fleet with gateway, cluster, cards and clients, scraped every 15 to 30 s; a real vLLM, scraped every 2 s."""
+
 TOKEN = "s3cr3t-t0ken-of-a-tenant"
 
 
 @pytest.fixture(scope="module")
 def prometheus_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stored]:
-    """A Prometheus with the recorded case in it."""
-    with prometheus_with(recorded(CASE), tmp_path_factory.mktemp("prometheus")) as stored:
+    """A Prometheus with the recorded cases in it."""
+    with prometheus_with(metrics_of_all(), tmp_path_factory.mktemp("prometheus")) as stored:
         yield stored
 
 
 @pytest.fixture(scope="module")
 def victoria_metrics_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stored]:
-    """A VictoriaMetrics with the recorded case in it."""
-    with victoria_metrics_with(recorded(CASE), tmp_path_factory.mktemp("victoria-metrics")) as stored:
+    """A VictoriaMetrics with the recorded cases in it."""
+    with victoria_metrics_with(metrics_of_all(), tmp_path_factory.mktemp("victoria-metrics")) as stored:
         yield stored
 
 
 @pytest.fixture(scope="module")
 def replayed() -> Recording:
-    """The case as replay reads it from the folder."""
-    return read_incident(INCIDENTS / CASE)
+    """The first case as replay reads it from the folder."""
+    return read_incident(INCIDENTS / CASES[0])
+
+
+@pytest.fixture(scope="module", params=CASES)
+def either(request: pytest.FixtureRequest) -> Recording:
+    """Each case as replay reads it from the folder."""
+    return read_incident(INCIDENTS / str(request.param))
+
+
+def metrics_of_all() -> bytes:
+    """The metrics of all cases; they lie in different weeks."""
+    return b"".join(recorded(case).replace(b"# EOF\n", b"") for case in CASES) + b"# EOF\n"
 
 
 @pytest.fixture
@@ -116,43 +129,44 @@ def store(request: pytest.FixtureRequest) -> Stored:
     return stored
 
 
-def test_a_server_brings_what_a_replay_of_the_same_samples_brings(store: Stored, replayed: Recording) -> None:
-    """The same signals of the same subjects, with the same means within a few percent."""
-    live = collect(asked(store.address, replayed, store.moved))
+def test_a_server_brings_what_a_replay_of_the_same_samples_brings(store: Stored, either: Recording) -> None:
+    """The same signals of the same subjects, with the same means: within 5 %, bursts of a short recording within 20 %."""
+    live = collect(asked(store.address, either, store.moved))
     assert [(one.name, one.state, one.reason) for one in live.sources] == [("prometheus", SourceState.OK, "")]
     assert live.problems == ()
-    expected, found = metric_signals(replayed), metric_signals(live)
+    expected, found = metric_signals(either), metric_signals(live)
     assert sorted(found) == sorted(expected)
-    pairs = {key: (mean(expected[key], replayed.window), mean(found[key], live.window)) for key in expected}
-    off = {key: pair for key, pair in pairs.items() if not np.isclose(*pair, rtol=0.06, atol=1e-3, equal_nan=True)}
-    assert off == {}
+    pairs = {key: (mean(expected[key], either.window), mean(found[key], live.window)) for key in expected}
+    close = {key: np.isclose(*pair, rtol=0.05, atol=1e-3, equal_nan=True) for key, pair in pairs.items()}
+    assert sum(close.values()) >= 0.95 * len(close), [key for key in close if not close[key]]
+    assert {key: pair for key, pair in pairs.items() if not np.isclose(*pair, rtol=0.2, atol=1e-3, equal_nan=True)} == {}
 
 
-def test_a_server_brings_the_same_distributions(store: Stored, replayed: Recording) -> None:
+def test_a_server_brings_the_same_distributions(store: Stored, either: Recording) -> None:
     """The same bounds, the same number of observations within a few percent, and the p95 in the same bucket or the next."""
-    live = collect(asked(store.address, replayed, store.moved))
-    expected = {(one.signal, str(one.subject)): one for one in replayed.histograms}
+    live = collect(asked(store.address, either, store.moved))
+    expected = {(one.signal, str(one.subject)): one for one in either.histograms}
     found = {(one.signal, str(one.subject)): one for one in live.histograms}
     assert sorted(found) == sorted(expected)
     for key, there in expected.items():
         here = found[key]
         assert here.bounds.tolist() == there.bounds.tolist(), key
-        many, few = counts(there, replayed.window), counts(here, live.window)
+        many, few = counts(there, either.window), counts(here, live.window)
         assert few.sum() == pytest.approx(many.sum(), rel=0.05, abs=2), key
         p95s = [quantile(observed, there.bounds, 0.95) for observed in (many, few)]
         low, high = ([one.low for one in p95s if one], [one.high for one in p95s if one])
         assert not low or max(low) <= min(high), key
 
 
-def test_a_server_brings_the_same_facts_and_places(store: Stored, replayed: Recording) -> None:
+def test_a_server_brings_the_same_facts_and_places(store: Stored, either: Recording) -> None:
     """What info metrics say of a replica, and which card and pod is on which node."""
-    live = collect(asked(store.address, replayed, store.moved))
+    live = collect(asked(store.address, either, store.moved))
     assert {(one.subject, one.key): one.value for one in live.facts}.items() <= {
-        (one.subject, one.key): one.value for one in replayed.facts
+        (one.subject, one.key): one.value for one in either.facts
     }.items()
-    assert {one.subject for one in live.facts} >= {one.subject for one in replayed.facts if one.origin == "vllm"}
+    assert {one.subject for one in live.facts} >= {one.subject for one in either.facts if one.origin == "vllm"}
     assert {subject: set(places) for subject, places in live.links.items()} == {
-        subject: set(places) for subject, places in replayed.links.items() if subject in live.links
+        subject: set(places) for subject, places in either.links.items() if subject in live.links
     }
 
 
@@ -440,7 +454,7 @@ def test_a_query_that_fails_leaves_its_signals_unknown(front: Front, replayed: R
     live = collect(asked(front.address, replayed))
     (source,) = live.sources
     assert source.state is SourceState.PARTIAL
-    assert "too many samples): vllm:kv_cache_usage_perc stay unknown" in source.reason
+    assert "too many samples): vllm:kv_cache_usage_perc (kv.usage) stay unknown" in source.reason
     signals = {one.signal for one in live.series}
     assert "kv.usage" not in signals
     assert {"queue.waiting", "batch.running", "gateway.requests", "gpu.power"} <= signals
@@ -505,7 +519,7 @@ def test_an_answer_that_is_too_large_is_left(front: Front, replayed: Recording) 
     front.own = lambda ask: Reply(200, b" " * (33 << 20)) if large(ask) else None
     live = collect(asked(front.address, replayed))
     (source,) = live.sources
-    assert "gave an answer of more than 32 MiB: node_load1 stay unknown" in source.reason
+    assert "gave an answer of more than 32 MiB: node_load1 (node.load1) stay unknown" in source.reason
     assert live.series
 
 
@@ -516,7 +530,7 @@ def test_too_many_series_of_one_metric_are_left(front: Front, replayed: Recordin
     body = json.dumps({"status": "success", "data": {"resultType": "matrix", "result": result}}).encode()
     front.own = lambda ask: Reply(200, body) if many(ask) else None
     (source,) = collect(asked(front.address, replayed)).sources
-    assert "has 20001 series of it where 20000 are read at most: node_load1 stay unknown" in source.reason
+    assert "has 20001 series of it where 20000 are read at most: node_load1 (node.load1) stay unknown" in source.reason
 
 
 def test_a_malformed_answer_is_a_part_that_failed(front: Front, replayed: Recording) -> None:
@@ -525,7 +539,7 @@ def test_a_malformed_answer_is_a_part_that_failed(front: Front, replayed: Record
     body = b'{"status":"success","data":{"resultType":"matrix","result":[{"metric":7,"values":"x"}]}}'
     front.own = lambda ask: Reply(200, body) if broken(ask) else None
     (source,) = collect(asked(front.address, replayed)).sources
-    assert "not in the form of the Prometheus API: node_load1 stay unknown" in source.reason
+    assert "not in the form of the Prometheus API: node_load1 (node.load1) stay unknown" in source.reason
 
 
 # Time

@@ -247,7 +247,6 @@ def query_for(
     *,
     interval: float,
     subjects: int,
-    keep: Collection[str] = (),
 ) -> Query:
     """The question for one metric of some subjects.
 
@@ -257,7 +256,6 @@ def query_for(
     :param uses: all readings of the metric; where they want different things, the series come as they are
     :param interval: scrape interval, seconds
     :param subjects: how many are expected
-    :param keep: labels to keep beside those that the readings need
     """
     measured = [use for use in uses if use.entry.type != "info"]
     reading = _reading(measured)
@@ -273,7 +271,7 @@ def query_for(
         reading=reading,
         span=max(span, reading_span(reading, grid.step, interval)),
         operator=_operator(measured),
-        keep={*_kept(uses), *keep},
+        keep=_kept(uses),
     )
     signals = {use.entry.signal or use.entry.value_fact or "facts" for use in uses}
     return Query(metric, text, grid, reading == "rate", tuple(sorted(signals)))
