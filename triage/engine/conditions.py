@@ -424,9 +424,18 @@ def _concerns(event: Event, context: Context) -> bool:
         return True
     if Scope.GATEWAY in (event.subject.scope, subject.scope) or Scope.CLIENT in (event.subject.scope, subject.scope):
         return False
+    if Scope.GPU in (event.subject.scope, subject.scope) and Scope.REPLICA in (event.subject.scope, subject.scope):
+        return _share_a_card(context.frame, event.subject, subject)
     return event.subject in context.frame.related(subject, event.subject.scope) or subject in context.frame.related(
         event.subject, subject.scope
     )
+
+
+def _share_a_card(frame: Frame, one: Subject, other: Subject) -> bool:
+    """Whether a card and a replica belong together: by their link, or by their node where no link tells whose the card is."""
+    card, replica = (one, other) if one.scope is Scope.GPU else (other, one)
+    owners = [target for target in frame.recording.links.get(card, ()) if target.scope is Scope.REPLICA]
+    return replica in owners if owners else bool({*frame.related(card, Scope.NODE)} & {*frame.related(replica, Scope.NODE)})
 
 
 def _emitter_seen(occurrence: Occurrence, context: Context) -> bool:

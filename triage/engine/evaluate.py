@@ -90,7 +90,10 @@ def answer_of(frame: Frame, rule: Rule, subject: Subject, onset: float) -> Answe
 
 
 def subjects_of(frame: Frame, rule: Rule) -> list[Subject]:
-    """Whom a rule is asked about: those of its scope that have any of its signals, else all of its scope, else the service."""
+    """Whom a rule is asked about: those of its scope that have any of its signals, else all of its scope, else the service.
+
+    A rule about cards is asked of their hosts where no card is known.
+    """
     service = Subject(Scope.SERVICE, frame.recording.service)
     if rule.scope is Scope.SERVICE:
         return [service]
@@ -101,7 +104,14 @@ def subjects_of(frame: Frame, rule: Rule) -> list[Subject]:
         event.subject for event in frame.recording.events if event.subject is not None and event.subject.scope is rule.scope
     }
     chosen = sorted(having | spoken) if own else sorted({*everyone, *spoken})
-    return chosen or list(everyone) or [service]
+    return chosen or list(everyone) or _hosts(frame, rule) or [service]
+
+
+def _hosts(frame: Frame, rule: Rule) -> list[Subject]:
+    """Nodes that something happened on, for a rule about cards where nobody measures cards."""
+    if rule.scope is not Scope.GPU:
+        return []
+    return sorted({e.subject for e in frame.recording.events if e.subject is not None and e.subject.scope is Scope.NODE})
 
 
 def signals_of(rule: Rule) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """A recording: series, events and facts of one window, immutable. Collectors make it, replay reads it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
@@ -224,7 +224,9 @@ def merged(parts: Iterable[Recording]) -> Recording:
         window=first.window,
         series=tuple(series.values()),
         histograms=tuple(histograms.values()),
-        events=tuple(sorted((e for p in parts for e in p.events), key=lambda e: (e.time, e.kind, e.name, e.text))),
+        events=_on_cards(
+            sorted((e for p in parts for e in p.events), key=lambda e: (e.time, e.kind, e.name, e.text)), facts, links
+        ),
         facts=tuple(facts.values()),
         links=links,
         objectives=first.objectives,
@@ -233,3 +235,58 @@ def merged(parts: Iterable[Recording]) -> Recording:
         problems=tuple(dict.fromkeys(text for p in parts for text in p.problems)),
         step=max(p.step for p in parts if p.series or p.histograms or p is first),
     )
+
+
+_BUS_FACT = "pci_bus_id"
+_ECHO = 120.0
+"""An exporter repeats a kernel's report of the same card within this many seconds: a scrape or two, and clocks that differ."""
+
+
+def _in_order(events: Iterable[Event]) -> tuple[Event, ...]:
+    return tuple(sorted(events, key=lambda e: (e.time, e.kind, e.name, e.text)))
+
+
+def _on_cards(
+    events: Iterable[Event], facts: Mapping[tuple[Subject, str], Fact], links: Mapping[Subject, tuple[Subject, ...]]
+) -> list[Event]:
+    """Events of a node that name a card by its PCI address (a kernel's Xid) as events of that card, if one card alone has it.
+
+    What an exporter says of the same card is left out, then: the kernel's line tells more.
+    """
+    cards = [(card, _address(str(fact.value))) for (card, key), fact in facts.items() if key == _BUS_FACT]
+    placed = [_on_card(event, cards, links) if event.attrs.get("pci") else event for event in events]
+    told = [event for event in placed if event.kind == "xid" and not _is_exporters(event)]
+    return [event for event in placed if not _is_exporters(event) or not any(_is_echo(event, first) for first in told)]
+
+
+def _on_card(
+    event: Event, cards: Sequence[tuple[Subject, tuple[int, ...] | None]], links: Mapping[Subject, tuple[Subject, ...]]
+) -> Event:
+    """An event that names a PCI address as one of the card that has it on that node."""
+    address = _address(event.attrs["pci"])
+    if address is None or event.subject is None or event.subject.scope is not Scope.NODE:
+        return event
+    here = [card for card, its in cards if its == address and event.subject in links.get(card, ())]
+    return replace(event, subject=here[0]) if len(here) == 1 else event
+
+
+def _address(text: str) -> tuple[int, ...] | None:
+    """Domain, bus and device of a PCI address, however it is written (``PCI:0000:52``, ``00000000:52:00.0``).
+
+    None if it is none.
+    """
+    parts = text.removeprefix("PCI:").partition(".")[0].split(":")
+    try:
+        numbers = [int(part, 16) for part in parts]
+    except ValueError:
+        return None
+    return (*numbers, 0)[:3] if len(numbers) in (2, 3) else None
+
+
+def _is_exporters(event: Event) -> bool:
+    return event.kind == "xid" and event.attrs.get("emitter") == "exporter"
+
+
+def _is_echo(event: Event, first: Event) -> bool:
+    """Whether an exporter's Xid repeats what somebody else said of the same card."""
+    return (event.subject, event.name) == (first.subject, first.name) and abs(event.time - first.time) <= _ECHO

@@ -1,0 +1,48 @@
+"""Parts that several collectors brought, put together."""
+
+import pytest
+
+from triage.model.recording import Event, Fact, Recording, Subject, Window, merged
+from triage.model.vocabulary import Scope
+
+NODE, OTHER = Subject(Scope.NODE, "n1"), Subject(Scope.NODE, "n2")
+CARD, TWIN = Subject(Scope.GPU, "GPU-1"), Subject(Scope.GPU, "GPU-2")
+WINDOW = Window(start=600.0, end=1200.0, baseline_start=0.0)
+
+
+def parts(*events: Event) -> list[Recording]:
+    """Metrics that know two hosts with a card at the same address each, and a log."""
+    metrics = Recording(
+        "llm",
+        WINDOW,
+        facts=(Fact(CARD, "pci_bus_id", "00000000:52:00.0"), Fact(TWIN, "pci_bus_id", "00000000:52:00.0")),
+        links={CARD: (NODE,), TWIN: (OTHER,)},
+    )
+    return [metrics, Recording("llm", WINDOW, events=events)]
+
+
+@pytest.mark.parametrize("address", ["0000:52:00", "PCI:0000:52", "0000:52:00.0"])
+def test_a_kernel_report_of_a_pci_address_is_about_the_card_of_that_node(address: str):
+    """The same address exists on another node, too."""
+    recording = merged(parts(Event(700.0, "xid", "79", OTHER, {"pci": address})))
+    assert [event.subject for event in recording.events] == [TWIN]
+
+
+@pytest.mark.parametrize("address", ["0000:53:00", "no address", "::", "0000:52:00:00:00"])
+def test_a_report_of_an_unknown_address_stays_with_its_node(address: str):
+    """No card has it."""
+    recording = merged(parts(Event(700.0, "xid", "79", NODE, {"pci": address})))
+    assert [event.subject for event in recording.events] == [NODE]
+
+
+def test_an_exporter_does_not_repeat_what_the_kernel_says_of_a_card():
+    """Another code, another card and a report of much later stay."""
+    kernel = Event(700.0, "xid", "79", NODE, {"pci": "0000:52:00", "emitter": "kernel"})
+    echo = Event(715.0, "xid", "79", CARD, {"emitter": "exporter"})
+    others = [
+        Event(715.0, "xid", "45", CARD, {"emitter": "exporter"}),
+        Event(715.0, "xid", "79", TWIN, {"emitter": "exporter"}),
+        Event(1100.0, "xid", "79", CARD, {"emitter": "exporter"}),
+    ]
+    found = [(event.time, event.name, event.subject) for event in merged(parts(kernel, echo, *others)).events]
+    assert found == [(700.0, "79", CARD), (715.0, "45", CARD), (715.0, "79", TWIN), (1100.0, "79", CARD)]
