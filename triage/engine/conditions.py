@@ -7,12 +7,13 @@ from functools import cache
 
 import numpy as np
 
+from triage.engine.fleet import alike
 from triage.engine.frame import Frame
 from triage.engine.onset import longest_run, onset_index
 from triage.engine.quantiles import Interval
 from triage.engine.queries import query_of
 from triage.engine.sparks import spark_of
-from triage.engine.statistics import cells_of, exact, statistic
+from triage.engine.statistics import cells_of, exact, known, statistic
 from triage.model.diagnosis import Evidence, Verdict
 from triage.model.recording import Event, Floats, SourceState, Subject
 from triage.model.rule import All, Any, Bound, Condition, Gone, Known, Measure, Not, Occurrence, Operand
@@ -148,11 +149,7 @@ def _measure_one(measure: Measure, context: Context, subjects: Sequence[Subject]
     across = _across(measure)
     op, bound = _bound_of(measure)
     value = statistic(frame, measure.signal, subjects, measure.stat, _span(measure, frame), across) if subjects else None
-    base = (
-        statistic(frame, measure.signal, subjects, measure.stat, frame.grid.baseline, across)
-        if subjects and frame.grid.first
-        else None
-    )
+    base = _usual(measure, context, subjects) if subjects else None
     blank = Evidence(
         signal=measure.signal,
         subject=str(subjects[0] if len(subjects) == 1 else context.subject),
@@ -250,11 +247,10 @@ def _factor(bound: Operand) -> float:
 
 def _base(bound: Operand, measure: Measure, context: Context, subjects: Sequence[Subject]) -> tuple[Interval | None, str]:
     """The value that a bound is relative to, before any factor, and in words what the threshold is."""
-    frame, across = context.frame, _across(measure)
+    frame = context.frame
     times = "" if _factor(bound) == 1.0 else f"{_factor(bound):g} × "
     if bound.baseline is not None:
-        base = statistic(frame, measure.signal, subjects, measure.stat, frame.grid.baseline, across) if frame.grid.first else None
-        return base, f"{times}baseline"
+        return _usual(measure, context, subjects), f"{times}baseline"
     if bound.peers is not None:
         return _peers(measure, context, subjects), f"{times}median of its peers"
     if bound.objective is not None:
@@ -270,15 +266,32 @@ def _base(bound: Operand, measure: Measure, context: Context, subjects: Sequence
     return value, f"{times}{signal}"
 
 
+def _usual(measure: Measure, context: Context, subjects: Sequence[Subject]) -> Interval | None:
+    """The statistic before the window. Of a replica that was not there yet (a roll-out made it): of those that did its work."""
+    frame, across = context.frame, _across(measure)
+    if not frame.grid.first:
+        return None
+    own = statistic(frame, measure.signal, subjects, measure.stat, frame.grid.baseline, across)
+    if len(subjects) != 1 or subjects[0].scope is not Scope.REPLICA or _was_there(frame, measure.signal, subjects[0], across):
+        return own
+    return _median_of_others(measure, context, subjects, frame.grid.baseline) or own
+
+
+def _was_there(frame: Frame, signal: str, subject: Subject, across: Combine) -> bool:
+    """Whether enough is known of a subject before the window to say what is usual for it."""
+    cells = cells_of(frame, signal, [subject], across)
+    return cells is not None and known(cells[frame.grid.baseline]) is not None
+
+
 def _peers(measure: Measure, context: Context, subjects: Sequence[Subject]) -> Interval | None:
-    """Median over the other subjects of the scope; None if there are none."""
+    """Median over the other subjects that do the same work; None if there are none."""
+    return _median_of_others(measure, context, subjects, _span(measure, context.frame))
+
+
+def _median_of_others(measure: Measure, context: Context, subjects: Sequence[Subject], span: slice) -> Interval | None:
+    """Median of a statistic over the subjects that do the same work as these; None if nothing is known of any."""
     frame = context.frame
-    span = _span(measure, frame)
-    others = [
-        one
-        for one in frame.subjects_of(measure.signal)
-        if one not in subjects and one.scope is (subjects[0].scope if subjects else one.scope)
-    ]
+    others = [one for one in frame.subjects_of(measure.signal) if one not in subjects and alike(frame, one, subjects[0])]
     values = [statistic(frame, measure.signal, [one], measure.stat, span, _across(measure)) for one in others]
     numbers = [value.estimate for value in values if value is not None and np.isfinite(value.estimate)]
     return exact(float(np.median(numbers))) if numbers else None
@@ -335,8 +348,8 @@ def _since(cells: Floats, op: str, threshold: float, frame: Frame) -> float | No
 
 def _why_missing(frame: Frame, signal: str) -> str:
     """Why a signal has no value."""
-    if signal in frame.recording.rejected:
-        return frame.recording.rejected[signal]
+    if signal in frame.rejected:
+        return frame.rejected[signal]
     return "no samples in the window" if frame.has(signal) else "not measured"
 
 
@@ -497,6 +510,6 @@ def _ended(frame: Frame, signal: str, subject: Subject) -> Verdict:
         return UNKNOWN
     if not np.isnan(cells[late]).all():
         return ABSENT
-    others = (name for name in catalogue() if name != signal and not catalogue()[name].derived)
-    alive = any((row := frame.cells(name, subject)) is not None and not np.isnan(row[late]).all() for name in others)
+    others = (name for name in catalogue() if name != signal)
+    alive = any((row := frame.measured(name, subject)) is not None and not np.isnan(row[late]).all() for name in others)
     return PRESENT if alive else UNKNOWN

@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from triage.engine.arithmetic import first_measured, mean_latency, own_total, quotient, ratio, share, total
+from triage.engine.fleet import age_order, restart_gain, version_slowdown
 from triage.engine.frame import Frame
+from triage.engine.occupancy import computed_again, idle, kv_fill, kv_needed, kv_stranded, pinned, token_time
 from triage.engine.physics.accelerators import accelerator
 from triage.engine.statistics import together
 from triage.model.recording import Floats, Origin, Subject
@@ -330,10 +332,18 @@ def _load_per_replica(frame: Frame, service: Subject) -> Floats | None:
 
 
 def _engine_gap(frame: Frame, _service: Subject) -> Floats | None:
-    """Mean latency at the gateway minus mean latency in the engine."""
-    outer = _mean_over(frame, "gateway.latency")
+    """Mean latency at the gateway (or the client) minus mean latency in the engine."""
+    views = ("gateway.latency", "client.latency", "gateway.upstream_latency")
+    outer = first_measured(*(_mean_over(frame, view) for view in views))
     inner = _mean_over(frame, "latency.e2e")
     return None if outer is None or inner is None else np.clip(outer - inner, 0.0, None)
+
+
+def _accepted_length(frame: Frame, replica: Subject) -> Floats | None:
+    """Draft tokens accepted per draft, by counters or by what the engine says (which counts its own token, too)."""
+    told = frame.cells("spec.step_tokens", replica)
+    counted = ratio(frame.cells("spec.accepted_tokens", replica), frame.cells("spec.drafts", replica), frame)
+    return first_measured(counted, None if told is None else np.where(told >= 1, told - 1, np.nan))
 
 
 def _mean_over(frame: Frame, signal: str) -> Floats | None:
@@ -351,7 +361,8 @@ DERIVATIONS: dict[str, Derivation] = {
     "offload.load_speed": _ratio_of("offload.load_bytes", "offload.load_seconds"),
     "finished.length_ratio": _share_of_finished("finished.length"),
     "finished.abort_ratio": _share_of_finished("finished.abort"),
-    "spec.accepted_length": _ratio_of("spec.accepted_tokens", "spec.drafts"),
+    "spec.accepted_length": _accepted_length,
+    "spec.acceptance": _share_of("spec.accepted_tokens", "spec.draft_tokens"),
     "container.cpu_throttled": _share_of("container.cpu_throttled_periods", "container.cpu_periods"),
     "container.memory_ratio": _quotient_of("container.memory", "container.memory_limit"),
     "process.fds_ratio": _quotient_of("process.open_fds", "process.max_fds"),
@@ -360,10 +371,19 @@ DERIVATIONS: dict[str, Derivation] = {
     "ttft.queue_share": _queue_share,
     "ttft.unaccounted": _unaccounted,
     "engine.time_per_step": _time_per_step,
+    "token.time": token_time,
     "engine.stalled": _stalled,
+    "engine.idle": idle,
+    "kv.fill": kv_fill,
+    "kv.needed": kv_needed,
+    "kv.stranded": kv_stranded,
+    "prefill.repeated": computed_again,
     "replica.lost": _lost,
     "replica.uptime": _uptime,
     "replica.restarted": _restarted,
+    "restart.gain": restart_gain,
+    "age.order": age_order,
+    "version.slowdown": version_slowdown,
     "gpu.mem_ratio": _mem_ratio,
     "gpu.power_ratio": _quotient_of("gpu.power", "gpu.power_limit"),
     "gpu.lost": _gpu_lost,
@@ -381,6 +401,7 @@ DERIVATIONS: dict[str, Derivation] = {
     "service.abandoned_ratio": _share_of_totals("gateway.client_left", "gateway.requests"),
     "service.replicas_alive": _replicas_alive,
     "service.load_per_replica": _load_per_replica,
+    "service.pinned": pinned,
     "gateway.fds_ratio": lambda frame, _service: quotient(total(frame, "gateway.open_fds"), total(frame, "gateway.max_fds")),
     "gateway.retry_ratio": _share_of_totals("gateway.retries", "gateway.requests"),
     "gateway.engine_gap": _engine_gap,

@@ -20,8 +20,9 @@ _FORBID = ConfigDict(extra="forbid", frozen=True)
 class Operand(BaseModel):
     """What a value is compared with, where it is not a plain number. Exactly one of the first five.
 
-    :param baseline: this many times the same statistic of the same subject before the window
-    :param peers: this many times the median of the same statistic over the other subjects of its scope
+    :param baseline: this many times the same statistic of the same subject before the window; of a replica that did not exist
+        then, the median over those that did
+    :param peers: this many times the median of the same statistic over the other subjects of its scope that do the same work
     :param objective: the service's objective of that name
     :param fact: the fact of that key
     :param signal: another signal of the same subject, by the same statistic

@@ -403,6 +403,13 @@ _DERIVED_REPLICA_ROWS: list[Row] = [
     ("finished.length_ratio", "ratio", _RATIO, _MEAN, "Share of answers that ended at their length limit."),
     ("finished.abort_ratio", "ratio", _RATIO, _MEAN, "Share of requests that were aborted."),
     ("spec.accepted_length", "tokens", _GAUGE, _MEAN, "Draft tokens accepted per draft."),
+    ("spec.acceptance", "ratio", _RATIO, _MEAN, "Share of draft tokens that are accepted."),
+    ("token.time", "seconds", _GAUGE, _MEAN, "Time from one token of an answer to the next."),
+    ("kv.fill", "ratio", _RATIO, _MAX, "Share of the KV cache in use, by the engine's own ratio or by its tokens."),
+    ("kv.needed", "ratio", _RATIO, _MAX, "Share of the KV cache that the running requests need if they are of usual length."),
+    ("kv.stranded", "ratio", _RATIO, _MAX, "Share of the KV cache in use beyond what the running requests can hold at most."),
+    ("prefill.repeated", "", _GAUGE, _MAX, "Prompt tokens worked on per token of prompts that ended: above 1 if done twice."),
+    ("engine.idle", "", _STATE, _SUM, "1 while an engine that answers holds no request and makes no token."),
     ("container.cpu_throttled", "ratio", _RATIO, _MAX, "Share of scheduler periods in which the container hit its CPU quota."),
     ("container.memory_ratio", "ratio", _RATIO, _MAX, "Container memory as a share of its limit."),
     ("process.fds_ratio", "ratio", _RATIO, _MAX, "Open descriptors as a share of the limit."),
@@ -415,6 +422,7 @@ _DERIVED_REPLICA_ROWS: list[Row] = [
     ("replica.lost", "", _STATE, _SUM, "1 while a replica that was there earlier gives no sign of life."),
     ("replica.uptime", "seconds", _GAUGE, _MIN, "Time since the engine process started."),
     ("replica.restarted", "restarts", _RATE, _SUM, "Starts of the engine process anew."),
+    ("restart.gain", "", _GAUGE, _MAX, "Time per token before a restart as a multiple of that after it."),
 ]
 
 _DERIVED_SERVICE_ROWS: list[Row] = [
@@ -429,9 +437,12 @@ _DERIVED_SERVICE_ROWS: list[Row] = [
     ("service.abandoned_ratio", "ratio", _RATIO, _MAX, "Share of requests whose client hung up before the answer."),
     ("service.replicas_alive", "replicas", _GAUGE, _SUM, "Replicas whose engine gives signs of life."),
     ("service.load_per_replica", "requests/s", _GAUGE, _MEAN, "Arrivals per second and living replica."),
+    ("service.pinned", "", _STATE, _MAX, "1 while as many requests are in flight as ever, and none waits at an engine."),
+    ("version.slowdown", "", _GAUGE, _MAX, "Time per token on the newest version's replicas, as a multiple of the others'."),
+    ("age.order", "ratio", _RATIO, _MAX, "Share of pairs of equal replicas of which the one that is up for longer is slower."),
     ("gateway.fds_ratio", "ratio", _RATIO, _MAX, "Open descriptors of the gateway as a share of the limit."),
     ("gateway.retry_ratio", "ratio", _RATIO, _MAX, "Requests that the gateway sent again per request received."),
-    ("gateway.engine_gap", "seconds", _GAUGE, _MAX, "Mean latency at the gateway minus mean latency at the engine."),
+    ("gateway.engine_gap", "seconds", _GAUGE, _MAX, "Mean latency at the gateway (or at clients) minus that at the engine."),
 ]
 
 _DERIVED_GPU_ROWS: list[Row] = [

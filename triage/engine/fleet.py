@@ -1,0 +1,164 @@
+"""Replicas side by side: what work they do, which version they run, how long they have been up."""
+
+from itertools import combinations
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from triage.engine.frame import Frame
+from triage.model.recording import Floats, Subject
+from triage.model.vocabulary import Scope
+
+_VERSION_FACTS = ("image_id", "image", "engine_version")
+"""What tells versions apart, most exact first."""
+
+_LEAST_FINISHED = 5.0
+_ONE_TOKEN = 1.5
+"""An engine that ends its requests after about one token each does prefill for others."""
+
+_OLDER = 1.2
+_OLDER_BY = 600.0
+"""One replica is older than another if it has been up for so many times as long and for so many seconds more."""
+
+_SLOWER = 1.1
+"""Replicas under random traffic differ by less than this."""
+
+_LEAST_PAIRS = 3
+"""Two replicas are in some order always; three are in one of six."""
+
+_WARM = 180.0
+"""A fresh process compiles, fills its caches and its batch for about this many seconds."""
+
+_AS_BUSY = 0.6
+
+_ROLES: WeakKeyDictionary[Frame, dict[Subject, str]] = WeakKeyDictionary()
+"""Roles that were found, by frame: every comparison with peers asks for them."""
+
+
+def own_fact(frame: Frame, subject: Subject, key: str) -> str | float | None:
+    """A fact of this very subject; None if only the service's is known."""
+    return next((fact.value for fact in frame.recording.facts if fact.subject == subject and fact.key == key), None)
+
+
+def role_of(frame: Frame, replica: Subject) -> str:
+    """What part of the work a replica does: as it says, or ``prefill``, ``decode``, ``whole`` by what it computes."""
+    known = _ROLES.setdefault(frame, {})
+    if replica not in known:
+        known[replica] = _role(frame, replica)
+    return known[replica]
+
+
+def _role(frame: Frame, replica: Subject) -> str:
+    told = own_fact(frame, replica, "role")
+    if told is not None:
+        return str(told)
+    made, ended = _increase(frame, "tokens.generation", replica), _increase(frame, "finished", replica)
+    computed = _increase(frame, "tokens.prompt_computed", replica)
+    if made is not None and ended is not None and ended >= _LEAST_FINISHED and made <= _ONE_TOKEN * ended:
+        return "prefill"
+    return "decode" if computed == 0 and made is not None and made > 0 else "whole"
+
+
+def alike(frame: Frame, one: Subject, other: Subject) -> bool:
+    """Whether two subjects do the same work, so that one can be measured by the other."""
+    return one.scope is other.scope and (one.scope is not Scope.REPLICA or role_of(frame, one) == role_of(frame, other))
+
+
+def _increase(frame: Frame, signal: str, replica: Subject) -> float | None:
+    """How much a counter grew over the whole recording; None if it was never measured."""
+    cells = frame.cells(signal, replica)
+    return None if cells is None else float(np.nansum(cells) * frame.grid.step)
+
+
+def version_of(frame: Frame, replica: Subject) -> str | None:
+    """What a replica runs: its image by digest, by tag, or the version that the engine tells; None if nobody says."""
+    found = (own_fact(frame, replica, key) for key in _VERSION_FACTS)
+    return next((str(value) for value in found if value is not None), None)
+
+
+def versions(frame: Frame) -> list[list[Subject]]:
+    """Replicas by version, the version that came last at the end."""
+    groups: dict[str, list[Subject]] = {}
+    for replica in frame.recording.subjects[Scope.REPLICA]:
+        version = version_of(frame, replica)
+        if version is not None:
+            groups.setdefault(version, []).append(replica)
+    return sorted(groups.values(), key=lambda group: min(_started(frame, replica) for replica in group))
+
+
+def _started(frame: Frame, replica: Subject) -> float:
+    """When a replica began: its process, its pod, or its first sample."""
+    for signal in ("process.start_time", "pod.created"):
+        cells = frame.cells(signal, replica)
+        if cells is not None and not np.isnan(cells).all():
+            return float(np.nanmin(cells))
+    signs = ("batch.running", "tokens.generation", "target.up")
+    rows = [cells for name in signs if (cells := frame.cells(name, replica)) is not None]
+    known = np.flatnonzero(~np.isnan(np.stack(rows)).all(axis=0)) if rows else np.zeros(0, dtype=int)
+    return float(frame.grid.times[known[0]]) if len(known) else 0.0
+
+
+def version_slowdown(frame: Frame, _service: Subject) -> Floats | None:
+    """Time per token on the replicas of the newest version as a multiple of what it is on the others."""
+    groups = versions(frame)
+    if len(groups) < 2:
+        return None
+    older = _token_times(frame, [replica for group in groups[:-1] for replica in group])
+    newest = _token_times(frame, groups[-1])
+    if not older or not newest or np.isnan(np.stack(older)).all():
+        return None
+    return _median(newest) / float(np.nanmedian(np.stack(older)))
+
+
+def _token_times(frame: Frame, replicas: list[Subject]) -> list[Floats]:
+    return [cells for replica in replicas if (cells := frame.cells("token.time", replica)) is not None]
+
+
+def _median(rows: list[Floats]) -> Floats:
+    """Median over the rows in each cell, NaN where none is known."""
+    matrix = np.stack(rows)
+    known = ~np.isnan(matrix).all(axis=0)
+    out = np.full(matrix.shape[1], np.nan)
+    out[known] = np.nanmedian(matrix[:, known], axis=0)
+    return out
+
+
+def age_order(frame: Frame, _service: Subject) -> Floats | None:
+    """Share of pairs of equal replicas of which the one that has been up for longer is clearly slower."""
+    both = [
+        (replica, uptime, pace)
+        for replica in frame.recording.subjects[Scope.REPLICA]
+        if (uptime := frame.cells("replica.uptime", replica)) is not None
+        and (pace := frame.cells("token.time", replica)) is not None
+    ]
+    ordered = np.zeros(len(frame.grid.times))
+    pairs = np.zeros(len(frame.grid.times))
+    for (one, up, pace), (other, other_up, other_pace) in combinations(both, 2):
+        if version_of(frame, one) != version_of(frame, other) or not alike(frame, one, other):
+            continue
+        for old, young, old_pace, young_pace in ((up, other_up, pace, other_pace), (other_up, up, other_pace, pace)):
+            counts = (old >= _OLDER * young) & (old - young >= _OLDER_BY) & ~np.isnan(old_pace) & ~np.isnan(young_pace)
+            pairs += counts
+            ordered += counts & (old_pace >= _SLOWER * young_pace)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(pairs >= _LEAST_PAIRS, ordered / pairs, np.nan)
+
+
+def restart_gain(frame: Frame, replica: Subject) -> Floats | None:
+    """Time per token before a process started anew as a multiple of that after, once it is warm and as busy as before."""
+    start, pace = frame.cells("process.start_time", replica), frame.cells("token.time", replica)
+    running = frame.cells("batch.running", replica)
+    if start is None or pace is None or np.isnan(start).all():
+        return None
+    first, last = float(np.nanmin(start)), float(np.nanmax(start))
+    before = start == first
+    if last - first < _OLDER_BY or np.isnan(pace[before]).all():
+        return None
+    after = (start == last) & (frame.grid.times >= last + _WARM)
+    if running is not None and not np.isnan(running[before]).all():
+        after &= running >= _AS_BUSY * float(np.nanmedian(running[before]))
+    after &= ~np.isnan(pace)
+    if not after.any():
+        return None
+    gain = float(np.nanmedian(pace[before])) / float(np.median(pace[after]))
+    return np.where(frame.grid.times >= last, gain, np.nan)

@@ -1,0 +1,100 @@
+"""What requests occupy: the KV cache, the batch, the time of a token, the connections of their clients."""
+
+import numpy as np
+
+from triage.engine.arithmetic import constant, first_measured, mean_latency, own_total, quotient, ratio, total
+from triage.engine.frame import Frame
+from triage.engine.statistics import together
+from triage.model.recording import Floats, Subject
+from triage.model.vocabulary import Combine
+
+_PINNED = 0.93
+"""Requests that come at random let the number in flight vary by far more than this."""
+
+_LEAST_IN_FLIGHT = 8.0
+
+
+def kv_fill(frame: Frame, replica: Subject) -> Floats | None:
+    """Share of the KV cache in use, as the engine says or by its tokens."""
+    used = quotient(frame.cells("kv.used", replica), frame.cells("kv.capacity", replica))
+    return first_measured(frame.cells("kv.usage", replica), None if used is None else np.clip(used, 0.0, 1.0))
+
+
+def kv_needed(frame: Frame, replica: Subject) -> Floats | None:
+    """Share of the KV cache that the running requests need if they are of usual length."""
+    lengths = [_mean_over_all(frame, name, replica) for name in ("length.prompt", "length.generation")]
+    if None in lengths:
+        return None
+    return _share_for(frame, replica, sum(length for length in lengths if length is not None))
+
+
+def kv_stranded(frame: Frame, replica: Subject) -> Floats | None:
+    """Share of the KV cache in use beyond what the running requests could hold if each had the greatest length allowed."""
+    longest = frame.recording.fact("max_model_len", replica)
+    fill = frame.cells("kv.fill", replica)
+    most = _share_for(frame, replica, float(longest)) if isinstance(longest, int | float) else None
+    return None if fill is None or most is None else np.clip(fill - most, 0.0, 1.0)
+
+
+def _share_for(frame: Frame, replica: Subject, tokens: float) -> Floats | None:
+    """Share of the KV cache that the running requests take with so many tokens each."""
+    running, capacity = frame.cells("batch.running", replica), _capacity(frame, replica)
+    share = quotient(running, capacity)
+    return None if share is None else np.clip(share * tokens, 0.0, 1.0)
+
+
+def _capacity(frame: Frame, replica: Subject) -> Floats | None:
+    """Tokens that the KV cache can hold, as measured or by a fact."""
+    told = frame.recording.fact("kv_cache_tokens", replica)
+    return first_measured(
+        frame.cells("kv.capacity", replica), constant(frame, float(told)) if isinstance(told, int | float) else None
+    )
+
+
+def _mean_over_all(frame: Frame, signal: str, replica: Subject) -> float | None:
+    """Mean of a distribution over the whole recording."""
+    pair = frame.sum_and_count(signal, replica)
+    if pair is None or np.nansum(pair[1]) <= 0:
+        return None
+    return float(np.nansum(pair[0]) / np.nansum(pair[1]))
+
+
+def token_time(frame: Frame, replica: Subject) -> Floats | None:
+    """Time from one token of an answer to the next: by finished answers, by running ones (Little's law), by gaps, by steps."""
+    running = frame.cells("batch.running", replica)
+    busy = None if running is None else np.where(running >= 1, running, np.nan)
+    return first_measured(
+        quotient(mean_latency(frame, "latency.decode", replica), mean_latency(frame, "length.generation", replica)),
+        ratio(busy, frame.cells("tokens.generation", replica), frame),
+        mean_latency(frame, "latency.itl", replica),
+        frame.cells("engine.time_per_step", replica),
+    )
+
+
+def idle(frame: Frame, replica: Subject) -> Floats | None:
+    """1 while an engine that is measured holds no request and makes no token."""
+    held, made = own_total(frame, replica, "batch.running", "queue.waiting"), frame.cells("tokens.generation", replica)
+    if held is None or made is None:
+        return None
+    return np.where(np.isnan(held) | np.isnan(made), np.nan, ((held <= 0) & (made <= 0)).astype(float))
+
+
+def pinned(frame: Frame, _service: Subject) -> Floats | None:
+    """1 while about as many requests are in flight as there ever were, and none of them waits at an engine."""
+    waiting, held = total(frame, "queue.waiting"), first_measured(total(frame, "gateway.active"), total(frame, "batch.running"))
+    if waiting is None or held is None or np.isnan(held).all():
+        return None
+    most = float(np.nanmax(held))
+    flat = (held >= _PINNED * most) & (held >= _LEAST_IN_FLIGHT) & (waiting < 1)
+    return np.where(np.isnan(held) | np.isnan(waiting), np.nan, flat.astype(float))
+
+
+def computed_again(frame: Frame, replica: Subject) -> Floats | None:
+    """Prompt tokens computed or taken from the cache per token of the prompts that ended: above 1 if some are done twice."""
+    computed = frame.cells("tokens.prompt_computed", replica)
+    lengths = frame.sum_and_count("length.prompt", replica)
+    if computed is None or lengths is None:
+        return None
+    cached = frame.cells("tokens.prompt_cached", replica)
+    worked = computed if cached is None else together([computed, cached], Combine.SUM)
+    return ratio(worked, lengths[0], frame)
