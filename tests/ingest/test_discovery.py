@@ -128,7 +128,9 @@ def test_a_stranger_is_told_what_there_is() -> None:
 def test_an_empty_server_and_a_strange_one_are_told_apart_from_a_wrong_name() -> None:
     """Retention that ended, and metrics that no dialect knows."""
     assert "no metrics at all of this time" in Shelf().survey(Service(name="chat")).absence()
-    assert "has metrics (1 names), but none that triage knows" in Shelf({"__name__": "mine"}).survey(Service(name="chat")).absence()
+    assert (
+        "has metrics (1 names), but none that triage knows" in Shelf({"__name__": "mine"}).survey(Service(name="chat")).absence()
+    )
 
 
 def test_the_only_engine_on_a_server_needs_no_name() -> None:
