@@ -12,6 +12,7 @@ import numpy.typing as npt
 from triage.engine.arithmetic import first_measured, mean_latency, own_total, quotient, ratio, share, total
 from triage.engine.fleet import age_order, restart_gain, version_slowdown
 from triage.engine.frame import Frame
+from triage.engine.lifecycle import ending, failures, failures_at_endings, sent_astray, starting, turns
 from triage.engine.occupancy import computed_again, idle, kv_fill, kv_needed, kv_stranded, pinned, token_time
 from triage.engine.physics.accelerators import accelerator
 from triage.engine.statistics import together
@@ -381,6 +382,8 @@ DERIVATIONS: dict[str, Derivation] = {
     "replica.lost": _lost,
     "replica.uptime": _uptime,
     "replica.restarted": _restarted,
+    "pod.starting": starting,
+    "backend.stale": sent_astray,
     "restart.gain": restart_gain,
     "age.order": age_order,
     "version.slowdown": version_slowdown,
@@ -398,6 +401,10 @@ DERIVATIONS: dict[str, Derivation] = {
     "service.goodput": _goodput,
     "service.error_ratio": _error_ratio,
     "service.refused_ratio": _refused_ratio,
+    "service.ending": ending,
+    "service.failures": failures,
+    "service.failures_at_endings": failures_at_endings,
+    "replicas.turns": turns,
     "service.abandoned_ratio": _share_of_totals("gateway.client_left", "gateway.requests"),
     "service.replicas_alive": _replicas_alive,
     "service.load_per_replica": _load_per_replica,

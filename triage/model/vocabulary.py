@@ -425,7 +425,16 @@ _DERIVED_REPLICA_ROWS: list[Row] = [
     ("restart.gain", "", _GAUGE, _MAX, "Time per token before a restart as a multiple of that after it."),
 ]
 
+_DERIVED_POD_ROWS: list[Row] = [
+    ("pod.starting", "seconds", _GAUGE, _MAX, "Age of a pod that has never been ready yet."),
+    ("backend.stale", "requests", _RATE, _SUM, "Requests sent to a replica that is gone, dead or not ready."),
+]
+
 _DERIVED_SERVICE_ROWS: list[Row] = [
+    ("replicas.turns", "turns", _RATE, _SUM, "Times that the wanted number of replicas turned from rising to falling or back."),
+    ("service.failures", "requests", _RATE, _SUM, "Requests that ended in a server error or a broken connection."),
+    ("service.failures_at_endings", "requests", _RATE, _SUM, "Those of the failed requests that fall on the end of a replica."),
+    ("service.ending", "", _STATE, _MAX, "1 while a replica has just ended or is about to."),
     ("requests.attempt_ratio", "", _GAUGE, _MAX, "Attempts per distinct request."),
     ("requests.failed_ratio", "ratio", _RATIO, _MAX, "Share of distinct requests that failed."),
     ("requests.timeout_ratio", "ratio", _RATIO, _MAX, "Share of attempts that timed out at the client."),
@@ -473,6 +482,7 @@ def catalogue() -> dict[str, Signal]:
         *_signals(Scope.REPLICA, engine, _ENGINE_ROWS),
         *_signals(Scope.REPLICA, engine, _DERIVED_REPLICA_ROWS, derived=True),
         *_signals(Scope.REPLICA, platform, _POD_ROWS),
+        *_signals(Scope.REPLICA, platform, _DERIVED_POD_ROWS, derived=True),
         *_signals(Scope.GPU, hardware, _GPU_ROWS),
         *_signals(Scope.GPU, hardware, _DERIVED_GPU_ROWS, derived=True),
         *_signals(Scope.NODE, hardware, _NODE_ROWS),

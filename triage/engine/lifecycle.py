@@ -1,0 +1,110 @@
+"""Replicas that come and go: how long they take to start, when they end, and what fails or is sent astray as they do."""
+
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from triage.engine.arithmetic import first_measured, total
+from triage.engine.frame import Frame
+from triage.engine.statistics import together
+from triage.model.recording import Floats, Subject
+from triage.model.vocabulary import Combine, Scope
+
+Bools = npt.NDArray[np.bool_]
+
+_AROUND = 45.0
+"""A request that an ending replica cuts is counted this many seconds before or after the scrape that misses the replica."""
+
+
+def turns(frame: Frame, _service: Subject) -> Floats | None:
+    """1 per cell length where the wanted number of replicas begins to fall after it rose, or to rise after it fell."""
+    wanted = first_measured(total(frame, "autoscaler.desired"), total(frame, "replicas.desired"))
+    if wanted is None:
+        return None
+    out = np.where(np.isnan(wanted), np.nan, 0.0)
+    direction = 0.0
+    for before, after in pairwise(np.flatnonzero(~np.isnan(wanted))):
+        step = float(np.sign(wanted[after] - wanted[before]))
+        if step and direction and step != direction:
+            out[after] = 1.0 / frame.grid.step
+        direction = step or direction
+    return out
+
+
+def starting(frame: Frame, replica: Subject) -> Floats | None:
+    """Age of a pod that has never been ready yet, seconds; NaN once it was."""
+    ready = frame.cells("pod.ready", replica)
+    if ready is None or np.isnan(ready).all():
+        return None
+    first = int(np.flatnonzero(~np.isnan(ready))[0])
+    made = frame.cells("pod.created", replica)
+    begun = float(np.nanmin(made)) if made is not None and not np.isnan(made).all() else float(frame.grid.times[first])
+    never = ~np.maximum.accumulate(ready == 1) & ~np.isnan(ready)
+    return np.where(never, np.clip(frame.grid.times - begun, 0.0, None), np.nan)
+
+
+def ending(frame: Frame, _service: Subject) -> Floats | None:
+    """1 while a replica has just ended or is about to, 0 while all stay as they are."""
+    rows = [row for replica in frame.recording.subjects[Scope.REPLICA] if (row := _ends(frame, replica)) is not None]
+    if not rows:
+        return None
+    reach = max(1, round(_AROUND / frame.grid.step))
+    near = np.convolve(np.any(np.stack(rows), axis=0), np.ones(2 * reach + 1), mode="same") > 0
+    return near.astype(float)
+
+
+def _ends(frame: Frame, replica: Subject) -> Bools | None:
+    """Cells in which a replica is no longer what it was in the cell before: ready, alive, the same process."""
+    ready, lost = frame.cells("pod.ready", replica), frame.cells("replica.lost", replica)
+    up = ready if ready is not None else None if lost is None else 1.0 - lost
+    again = frame.cells("replica.restarted", replica)
+    if up is None and again is None:
+        return None
+    ends = np.zeros(len(frame.grid.times), dtype=bool)
+    if up is not None:
+        ends[1:] |= (up[:-1] == 1) & (up[1:] != 1)
+    if again is not None:
+        ends |= again > 0
+    return ends
+
+
+def failures(frame: Frame, _service: Subject) -> Floats | None:
+    """Requests per second that ended in a server error or a broken connection, by whoever counts most of them."""
+    gateway = [cells for name in ("gateway.5xx", "gateway.resets") if (cells := total(frame, name)) is not None]
+    if gateway:
+        return together(gateway, Combine.MAX)
+    return first_measured(total(frame, "requests.failed"), total(frame, "http.5xx"))
+
+
+def failures_at_endings(frame: Frame, service: Subject) -> Floats | None:
+    """Those of the failures that fall on the end of a replica."""
+    failed, near = frame.cells("service.failures", service), frame.cells("service.ending", service)
+    return None if failed is None or near is None else failed * near
+
+
+def sent_astray(frame: Frame, replica: Subject) -> Floats | None:
+    """Requests per second that the gateway sends to a replica that is gone, dead or not ready, for longer than one cell."""
+    sent = first_measured(frame.cells("backend.requests", replica), frame.cells("backend.failures", replica))
+    gone = _gone(frame, replica)
+    if sent is None or gone is None:
+        return None
+    settled = gone.copy()
+    settled[1:] &= gone[:-1]
+    return np.where(np.isnan(sent), np.nan, np.where(settled, sent, 0.0))
+
+
+def _gone(frame: Frame, replica: Subject) -> Bools | None:
+    """Cells in which a replica that was there is taken away, gives no sign of life, or is not ready."""
+    ready, lost = frame.cells("pod.ready", replica), frame.cells("replica.lost", replica)
+    if ready is None and lost is None:
+        return None
+    gone = np.zeros(len(frame.grid.times), dtype=bool)
+    if ready is not None:
+        others = [cells for other, cells in frame.of("pod.ready").items() if other != replica]
+        seen = ~np.isnan(np.stack(others)).all(axis=0) if others else np.zeros(len(gone), dtype=bool)
+        listed = ~np.isnan(ready)
+        gone |= np.maximum.accumulate(listed) & ((listed & (ready == 0)) | (~listed & seen))
+    if lost is not None:
+        gone |= lost == 1
+    return gone
