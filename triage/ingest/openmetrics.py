@@ -1,16 +1,18 @@
 """Reads expositions: OpenMetrics and the Prometheus text format, with or without timestamps.
 
 The reference parser (prometheus_client) takes about 30 µs a line, which is seconds for one recording; the tests compare with it.
-Here a line is only cut at its labels; labels are parsed once a series and numbers are converted in bulk.
+Here a line is only compared with the one before it; labels are parsed once a series and numbers are converted in bulk.
 """
 
 import lzma
 import re
 import zlib
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from gzip import GzipFile
 from io import BytesIO
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -26,10 +28,20 @@ _PACKED: tuple[tuple[bytes, Callable[[BytesIO], GzipFile | lzma.LZMAFile]], ...]
     (b"\x1f\x8b", lambda stream: GzipFile(fileobj=stream)),
     (b"\xfd7zXZ\x00", lzma.LZMAFile),
 )
-_LABEL = re.compile(r'\s*(?:(\w[\w.]*)|"((?:[^"\\]|\\.)*)")\s*=\s*"((?:[^"\\]|\\.)*)"\s*(?:,|$)', re.ASCII)
-_QUOTED_NAME = re.compile(r'\s*"((?:[^"\\]|\\.)*)"\s*(?:,|$)')
-_SERIES = re.compile(r'([^\s{]*)\{((?:[^"{}]|"(?:[^"\\]|\\.)*")*)\}')
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_BLOCK = 1 << 24
+"""Bytes that are cut into lines at once: the lines of a large exposition would take several times its room."""
+
+_STRING = r'"((?:[^"\\]|\\.)*)"'
+_LABEL = re.compile(rf"\s*(?:([^\W\d][\w.]*)|{_STRING})\s*=\s*{_STRING}\s*(?:,|$)", re.ASCII)
+_QUOTED_NAME = re.compile(rf"\s*{_STRING}\s*(?:,|$)")
+_NAME = re.compile(r"[a-zA-Z_:][\w:.]*", re.ASCII)
+_LINE = re.compile(
+    r"""\s* ( [^\s{}"\#]* \s* \{ (?: [^"{}] | "(?:[^"\\]|\\.)*" )* \} | [^\s{}"\#]+ \s )  # series
+        \s* ( [^\s\#{}]+ ) (?: \s+ ( [^\s\#{}]+ ) )? \s* (?: \#.* )?""",  # value, time stamp, exemplar
+    re.VERBOSE,
+)
+_TYPE = re.compile(rf"#\s+TYPE\s+(?:{_STRING}|(\S+))\s+(\w+)\s*")
+_ESCAPE = re.compile(r'\\([\\"n])')
 _MILLISECONDS_FROM = 1e11
 """A time stamp above this is in milliseconds (the Prometheus format) and not in seconds (OpenMetrics): year 5138."""
 
@@ -71,114 +83,169 @@ def read_text(path: Path) -> bytes:
 
 
 def parse(data: bytes, default_time: float | None = None) -> Exposition:
-    """All series of an exposition.
+    """All series of an exposition, each with its samples in order of time; what is no number (NaN, infinity) is no sample.
+
+    A line that cannot be read is counted and left out. Lines of one series need not stand together; of several samples of one
+    moment one counts.
 
     :param default_time: Unix seconds given to samples that carry no time stamp; such samples are bad lines without it
     :raises DataError: not one line could be read
     """
-    text = data.decode("utf-8", errors="replace")
-    rows: dict[str, list[str]] = {}
-    types: dict[str, str] = {}
-    bad = 0
-    for line in text.split("\n"):
-        if not line or line[0] == "#":
-            _note_type(line, types)
-            continue
-        cut = _cut(line)
-        if cut is None:
-            bad += not line.isspace()
-            continue
-        key, rest = cut
-        row = rows.get(key)
-        if row is None:
-            rows[key] = [rest]
+    reading = _Reading(default_time)
+    for block in _blocks(data):
+        reading.add(block)
+    series = reading.series()
+    if not series and reading.bad:
+        raise DataError(*_complaint(reading))
+    return Exposition(series, reading.types, reading.bad)
+
+
+def _complaint(reading: "_Reading") -> tuple[str, str]:
+    """What is wrong with a text of which nothing could be read, and what to do."""
+    if reading.timeless == reading.bad:
+        return "not one sample carries a time stamp", "a single scrape shows no change: record the target with triage record"
+    return "not one line is a metric in the OpenMetrics or Prometheus text format", "is it the right file or address?"
+
+
+def _blocks(data: bytes) -> Iterator[str]:
+    """The text in pieces of whole lines."""
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", start + _BLOCK) + 1 or len(data)
+        yield data[start:end].decode("utf-8", errors="replace")
+        start = end
+
+
+class _Reading:
+    """What was read of an exposition so far.
+
+    :param default_time: time of samples without a time stamp
+    """
+
+    def __init__(self, default_time: float | None) -> None:
+        self.default_time = default_time
+        self.types: dict[str, str] = {}
+        self.bad = 0
+        self.timeless = 0
+        self._numbers: dict[str, array[float]] = {}
+
+    def add(self, block: str) -> None:
+        """Reads some lines. Most are a sample of the same series as the line before them, which is quickly seen."""
+        rows: dict[str, list[str]] = {}
+        head, row = "\n", list[str]()
+        length = 0
+        for line in block.split("\n"):
+            if line.startswith(head):
+                row.append(line[length:])
+                continue
+            cut = self._head(line)
+            if cut:
+                head, length = cut, len(cut)
+                row = rows.setdefault(head, [])
+                row.append(line[length:])
+        for head, row in rows.items():
+            self._add_rows(head, row)
+
+    def _head(self, line: str) -> str:
+        """The series before the numbers, without labels the space behind it, too; empty if the line needs no more reading."""
+        line = line.rstrip()
+        if not line or line.lstrip().startswith("#"):
+            self._note(line)
+            return ""
+        if "#" in line:
+            self._add_one(line)
+            return ""
+        end = line.rfind("}") + 1
+        if not end:
+            name, *numbers = line.split(maxsplit=1)
+            end = line.find(name) + len(name) + 1 if numbers else 0
+        if not end:
+            self.bad += 1
+        return line[:end]
+
+    def _note(self, comment: str) -> None:
+        """Remembers what a ``# TYPE`` line says; other comments say nothing."""
+        if match := _TYPE.fullmatch(comment.lstrip()):
+            quoted, name, kind = match.groups()
+            self.types[name or _unescape(quoted)] = kind
+
+    def _add_rows(self, head: str, rows: list[str]) -> None:
+        """Takes the numbers of lines of one series; one by one if they are not just value and time."""
+        tokens = [row.split() for row in rows]
+        try:
+            if set(map(len, tokens)) == {2}:
+                numbers = array("d", map(float, chain.from_iterable(tokens)))
+                self._numbers.setdefault(head, array("d")).extend(numbers)
+                return
+        except ValueError:
+            pass
+        for row in rows:
+            self._add_one(head + row)
+
+    def _add_one(self, line: str) -> None:
+        """Takes one line, whatever is unusual about it."""
+        match = _LINE.fullmatch(line)
+        series, value, time = match.groups() if match else ("", "", "")
+        try:
+            pair = [float(number) for number in (value, self.default_time if time is None else time) if number is not None]
+        except ValueError:
+            pair = []
+        if len(pair) == 2:
+            self._numbers.setdefault(series, array("d")).extend(pair)
         else:
-            row.append(rest)
-    series: dict[str, RawSeries] = {}
-    for key, numbers in rows.items():
-        made = _series(key, numbers, default_time)
-        if made is None:
-            bad += len(numbers)
-        else:
-            series[key] = made
-    if not series and bad:
-        raise DataError(
-            "not one line is a metric in the OpenMetrics or Prometheus text format", "is it the right file or address?"
-        )
-    return Exposition(list(series.values()), types, bad)
+            self.bad += 1
+            self.timeless += len(pair)
+
+    def series(self) -> list[RawSeries]:
+        """The series. One whose labels are written in two ways is one series."""
+        found: dict[tuple[str, frozenset[tuple[str, str]]], list[Floats]] = {}
+        for head, numbers in self._numbers.items():
+            pairs = np.frombuffer(numbers).reshape(-1, 2)
+            named = _name_and_labels(head.strip())
+            if named is None:
+                self.bad += len(pairs)
+            else:
+                found.setdefault((named[0], frozenset(named[1].items())), []).append(pairs)
+        made = []
+        for (name, labels), pieces in found.items():
+            times, values = _samples(np.concatenate(pieces))
+            made.append(RawSeries(name, dict(sorted(labels)), times, values))
+        return made
 
 
-def _note_type(line: str, types: dict[str, str]) -> None:
-    """Remembers what a ``# TYPE`` line says; other comments say nothing."""
-    if line.startswith("# TYPE "):
-        parts = line.split()
-        if len(parts) == 4:
-            types[parts[2]] = parts[3]
-
-
-def _cut(line: str) -> tuple[str, str] | None:
-    """A line as series and numbers; None if it is neither."""
-    if "{" not in line:
-        name, _, rest = line.partition(" ")
-        return (name, rest) if rest else None
-    if " # {" in line:
-        match = _SERIES.match(line)
-        return (match.group(), line[match.end() :].partition(" # {")[0]) if match else None
-    end = line.rfind("}")
-    return (line[: end + 1], line[end + 1 :]) if end > 0 else None
-
-
-def _series(key: str, rows: list[str], default_time: float | None) -> RawSeries | None:
-    """One series of its key and the numbers after it; None if one of them is malformed."""
-    named = _name_and_labels(key)
-    if named is None:
-        return None
-    try:
-        tokens = [float(token) for row in rows for token in row.split()]
-    except ValueError:
-        return None
-    if len(tokens) == 2 * len(rows):
-        pairs = np.array(tokens).reshape(-1, 2)
-        values, times = pairs[:, 0], pairs[:, 1]
-        times = np.where(times > _MILLISECONDS_FROM, times / 1000.0, times)
-    elif len(tokens) == len(rows) and default_time is not None:
-        values, times = np.array(tokens), np.full(len(rows), default_time)
-    else:
-        return None
-    times, values = _ascending(times, values)
-    return RawSeries(named[0], named[1], times, values)
-
-
-def _ascending(times: Floats, values: Floats) -> tuple[Floats, Floats]:
-    """Samples in order of time, one for each time, without stale markers (NaN)."""
-    keep = ~np.isnan(values) & ~np.isnan(times)
+def _samples(pairs: Floats) -> tuple[Floats, Floats]:
+    """Times in seconds, ascending, and values of pairs of value and time; without stale markers and the like."""
+    values, times = pairs[:, 0], pairs[:, 1]
+    times = np.where(times > _MILLISECONDS_FROM, times / 1000.0, times)
+    keep = np.isfinite(values) & np.isfinite(times)
     if not keep.all():
         times, values = times[keep], values[keep]
-    if len(times) > 1 and not (np.diff(times) > 0).all():
+    if not (np.diff(times) > 0).all():
         times, index = np.unique(times, return_index=True)
         values = values[index]
-    return times, values
+    return times, np.ascontiguousarray(values)
 
 
-def _name_and_labels(key: str) -> tuple[str, dict[str, str]] | None:
+def _name_and_labels(series: str) -> tuple[str, dict[str, str]] | None:
     """Name and labels of ``name{label="value",…}`` (or ``{"name",…}``); None if malformed."""
-    name, brace, inner = key.partition("{")
+    name, _, inner = series.partition("{")
+    name, inner = name.rstrip(), inner[:-1].rstrip()
     labels: dict[str, str] = {}
-    if not brace:
-        return name, labels
-    inner = inner[:-1]
     at = 0
     if not name and (match := _QUOTED_NAME.match(inner)):
         name, at = _unescape(match.group(1)), match.end()
+    elif not _NAME.fullmatch(name):
+        return None
     while at < len(inner):
         match = _LABEL.match(inner, at)
-        if match is None:
+        label = match and (match.group(1) or _unescape(match.group(2) or ""))
+        if not match or not label or label in labels:
             return None
-        labels[match.group(1) or _unescape(match.group(2) or "")] = _unescape(match.group(3))
+        labels[label] = _unescape(match.group(3))
         at = match.end()
-    return (name.strip(), labels) if name.strip() else None
+    return (name, labels) if name else None
 
 
 def _unescape(value: str) -> str:
-    """A label value without its escapes."""
+    """A string without its escapes."""
     return _ESCAPE.sub(lambda match: "\n" if match.group(1) == "n" else match.group(1), value) if "\\" in value else value
