@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -232,7 +232,7 @@ def _read_log(log: _Log, context: _Context) -> "_Reader":
     """Reads one emitter's log from its first to its last line."""
     lines = _Lines(log)
     stream = iter(lines)
-    head = [line for line, _ in zip(stream, range(_HEAD_LINES), strict=False)]
+    head = list(islice(stream, _HEAD_LINES))
     emitter = emitter_of(log.stem, head, context.subjects, context.service)
     clock = Clock(context.window, context.utc_offset)
     first = next((stamp for stamp in map(clock.read, head) if stamp is not None), None)
