@@ -195,15 +195,15 @@ def _coverage(frame: Frame, rulings: Sequence[Ruling], rules: Sequence[Rule]) ->
         signals=tuple(_signal_coverage(frame, name) for name in catalogue() if name in asked or frame.has(name)),
         rules_evaluated=sum(ruling.verdict is not Verdict.UNKNOWN for ruling in rulings),
         rules_total=len(rules),
-        problems=tuple(recording.problems),
+        problems=tuple(dict.fromkeys((*recording.problems, *frame.rejected.values()))),
     )
 
 
 def _signal_coverage(frame: Frame, name: str) -> SignalCoverage:
     """Whether one signal could be used."""
     subjects = frame.subjects_of(name)
-    if name in frame.recording.rejected:
-        return SignalCoverage(signal=name, state="out_of_range", subjects=0, reason=frame.recording.rejected[name])
+    if name in frame.rejected:
+        return SignalCoverage(signal=name, state="out_of_range", subjects=0, reason=frame.rejected[name])
     if not subjects:
         return SignalCoverage(signal=name, state="missing", subjects=0, reason=how_to_get((name,)))
     late = slice(max(frame.grid.first, len(frame.grid.times) * 3 // 4), len(frame.grid.times))

@@ -13,6 +13,7 @@ MOST_CELLS = 100
 """Cells in the window: finer tells nothing more at a glance, and noise of single scrapes is smoothed away."""
 
 _PATIENCE_CELLS = 2.5
+_LEAST_SECONDS = 1e-6
 _NICE_STEPS = (1, 2, 4, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600)
 
 
@@ -57,6 +58,9 @@ class Frame:
 
     :param recording: what it was made of
     :param grid: the cells
+
+    ``origins`` tells where each series came from; ``rejected`` which signals cannot be believed, and why: broken readings,
+    and what contradicts physics.
     """
 
     def __init__(self, recording: Recording, grid: Grid | None = None) -> None:
@@ -66,7 +70,9 @@ class Frame:
         self._cells: dict[str, dict[Subject, Floats]] = {}
         self._histograms: dict[str, dict[Subject, Histogram]] = {}
         self._totals: dict[tuple[str, Subject], tuple[Floats, Floats]] = {}
+        self._derived: set[tuple[str, Subject]] = set()
         self.origins: dict[tuple[str, Subject], Origin] = {}
+        self.rejected: dict[str, str] = dict(recording.rejected)
         for series in recording.series:
             self._add(series)
         for histogram in recording.histograms:
@@ -82,38 +88,62 @@ class Frame:
         """Samples as cells: a rate's time-weighted mean, a state's last value, else the mean; NaN where nothing speaks.
 
         :param times: ascending, shape (T,)
-        :param values: shape (T,)
+        :param values: NaN where a sample does not tell, shape (T,)
         :returns: shape (N,)
         """
-        edges = np.concatenate(([self.grid.times[0] - self.grid.step], self.grid.times))
-        held = self._held(times, values, rates=kind is Kind.RATE)
-        if kind is Kind.STATE:
-            return held
-        low = np.searchsorted(times, edges[:-1], side="right")
-        high = np.searchsorted(times, edges[1:], side="right")
-        many = high - low
-        total = np.concatenate(([0.0], np.cumsum(values)))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            means = (total[high] - total[low]) / many
-        return np.where(many > 0, means, held)
-
-    def _held(self, times: Floats, values: Floats, *, rates: bool) -> Floats:
-        """The value that speaks for each cell's end: of a rate the next sample, else the last one, if it is near enough."""
+        told = ~np.isnan(values)
+        if not told.all():
+            times, values = times[told], values[told]
         if not len(times):
             return np.full(len(self.grid.times), np.nan)
+        edges = np.concatenate(([self.grid.times[0] - self.grid.step], self.grid.times))
+        if kind is Kind.RATE:
+            return self._spread(times, values, edges)
+        held = self._held(times, values)
+        if kind is Kind.STATE:
+            return held
+        low, high = np.searchsorted(times, edges[:-1], side="right"), np.searchsorted(times, edges[1:], side="right")
+        middle = float(values.mean())
+        total = np.concatenate(([0.0], np.cumsum(values - middle)))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = middle + (total[high] - total[low]) / (high - low)
+        return np.where(high > low, means, held)
+
+    def _spread(self, times: Floats, rates: Floats, edges: Floats) -> Floats:
+        """Rates as cells. A rate holds from the sample before it to its own, but no longer than the patience.
+
+        What was counted stays what it was: the cells' rates times their length add up to it.
+        """
+        usual = float(np.median(np.diff(times))) if len(times) > 1 else self.grid.step
+        before = np.concatenate(([times[0] - usual], times[:-1]))
+        start = np.maximum(before, times - self._patience)
+        corners = np.stack((start, times), axis=1).ravel()
+        known = np.concatenate(([0.0], np.cumsum(times - start)))
+        counted = np.concatenate(([0.0], np.cumsum(rates * (times - start))))
+        seconds, amount = (
+            np.diff(np.interp(edges, corners, np.stack((total[:-1], total[1:]), axis=1).ravel())) for total in (known, counted)
+        )
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(seconds > _LEAST_SECONDS, amount / seconds, np.nan)
+
+    def _held(self, times: Floats, values: Floats) -> Floats:
+        """The last value before each cell's end, if it is near enough."""
         ends = self.grid.times
-        index = np.searchsorted(times, ends, side="left" if rates else "right") - (0 if rates else 1)
-        inside = (index >= 0) & (index < len(times))
-        index = index.clip(0, len(times) - 1)
-        near = np.abs(ends - times[index]) <= self._patience
-        return np.where(inside & near, values[index], np.nan)
+        index = np.searchsorted(times, ends, side="right") - 1
+        near = ends - times[index.clip(0)] <= self._patience
+        return np.where((index >= 0) & near, values[index.clip(0)], np.nan)
 
     def put(self, signal: str, subject: Subject, cells: Floats, origin: Origin | None = None) -> None:
         """Adds a derived signal, unless all of it is unknown."""
         if not np.isnan(cells).all():
             self._cells.setdefault(signal, {})[subject] = cells
+            self._derived.add((signal, subject))
             if origin is not None:
                 self.origins[signal, subject] = origin
+
+    def measured(self, signal: str, subject: Subject) -> Floats | None:
+        """One signal of one subject if a source brought it; None if it was derived or never measured."""
+        return None if (signal, subject) in self._derived else self.cells(signal, subject)
 
     def has(self, signal: str) -> bool:
         """Whether any subject has the signal."""
