@@ -14,6 +14,7 @@ from triage.engine.fleet import age_order, restart_gain, version_slowdown
 from triage.engine.frame import Frame
 from triage.engine.lifecycle import ending, failures, failures_at_endings, sent_astray, starting, turns
 from triage.engine.occupancy import computed_again, idle, kv_fill, kv_needed, kv_stranded, pinned, token_time
+from triage.engine.machines import context_ratio, memory_per_request, memory_unowned, node_lost
 from triage.engine.physics.accelerators import accelerator
 from triage.engine.statistics import together
 from triage.model.recording import Floats, Origin, Subject
@@ -380,6 +381,8 @@ DERIVATIONS: dict[str, Derivation] = {
     "kv.stranded": kv_stranded,
     "prefill.repeated": computed_again,
     "replica.lost": _lost,
+    "memory.per_request": memory_per_request,
+    "kv.context_ratio": context_ratio,
     "replica.uptime": _uptime,
     "replica.restarted": _restarted,
     "pod.starting": starting,
@@ -389,8 +392,10 @@ DERIVATIONS: dict[str, Derivation] = {
     "version.slowdown": version_slowdown,
     "gpu.mem_ratio": _mem_ratio,
     "gpu.power_ratio": _quotient_of("gpu.power", "gpu.power_limit"),
+    "gpu.mem_unowned": memory_unowned,
     "gpu.lost": _gpu_lost,
     "gpu.bandwidth_ratio": _bandwidth_ratio,
+    "node.lost": node_lost,
     "node.disk_ratio": _quotient_of("node.disk_available", "node.disk_size"),
     "node.memory_ratio": _quotient_of("node.memory_available", "node.memory_total"),
     "requests.attempt_ratio": _ratio_of_totals("requests.attempts", "requests.distinct"),

@@ -422,6 +422,8 @@ _DERIVED_REPLICA_ROWS: list[Row] = [
     ("replica.lost", "", _STATE, _SUM, "1 while a replica that was there earlier gives no sign of life."),
     ("replica.uptime", "seconds", _GAUGE, _MIN, "Time since the engine process started."),
     ("replica.restarted", "restarts", _RATE, _SUM, "Starts of the engine process anew."),
+    ("memory.per_request", "bytes", _GAUGE, _MAX, "Host memory that a replica keeps for each request that has ended."),
+    ("kv.context_ratio", "", _GAUGE, _MAX, "Longest request that is allowed as a share of what the KV cache can hold."),
     ("restart.gain", "", _GAUGE, _MAX, "Time per token before a restart as a multiple of that after it."),
 ]
 
@@ -457,11 +459,13 @@ _DERIVED_SERVICE_ROWS: list[Row] = [
 _DERIVED_GPU_ROWS: list[Row] = [
     ("gpu.mem_ratio", "ratio", _RATIO, _MAX, "Card memory in use as a share of the whole."),
     ("gpu.power_ratio", "ratio", _GAUGE, _MAX, "Power drawn as a share of the limit."),
+    ("gpu.mem_unowned", "ratio", _RATIO, _MAX, "Share of card memory in use while no engine on the card gives signs of life."),
     ("gpu.lost", "", _STATE, _SUM, "1 while a card that was there has no values and its neighbours have."),
     ("gpu.bandwidth_ratio", "ratio", _GAUGE, _MEAN, "Bytes per second by the engine's count as a share of the card's peak."),
 ]
 
 _DERIVED_NODE_ROWS: list[Row] = [
+    ("node.lost", "", _STATE, _SUM, "1 while everything on a host that was heard earlier is silent and other hosts are heard."),
     ("node.disk_ratio", "ratio", _RATIO, _MIN, "Free disk as a share of the file system."),
     ("node.memory_ratio", "ratio", _RATIO, _MIN, "Available host memory as a share of the whole."),
 ]

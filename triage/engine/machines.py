@@ -1,0 +1,97 @@
+"""Machines as a whole: hosts that fall silent, memory that only grows, card memory that no living engine owns."""
+
+import numpy as np
+import numpy.typing as npt
+
+from triage.engine.arithmetic import constant, first_measured, own_total, quotient, rolled
+from triage.engine.frame import Frame
+from triage.model.recording import Floats, Subject
+from triage.model.vocabulary import Scope
+
+Bools = npt.NDArray[np.bool_]
+
+_HOST = ("node.load1", "node.memory_available", "node.cpu_busy_cores", "node.clock", "node.net_receive")
+"""What only a program on the host itself can tell; the cluster's view of a node goes on without it."""
+
+_CARD = ("gpu.temp", "gpu.power", "gpu.util", "gpu.mem_used")
+_LEAST_VOICES = 2
+"""One source that falls silent may have ended by itself."""
+
+_GROWTH_SPAN = 600.0
+"""Growth of memory is taken over this many seconds: allocators take it in steps."""
+
+_LEAST_REQUESTS = 20.0
+
+
+def node_lost(frame: Frame, node: Subject) -> Floats | None:
+    """1 while everything on a host that was heard earlier is silent, and other hosts are heard.
+
+    NaN once the cluster has let the host go.
+    """
+    voices = _voices(frame, node)
+    if len(voices) < _LEAST_VOICES:
+        return None
+    here = np.stack(voices).any(axis=0)
+    others = [voice for other in frame.recording.subjects[Scope.NODE] if other != node for voice in _voices(frame, other)]
+    if not others:
+        return None
+    judged = np.maximum.accumulate(here) & np.stack(others).any(axis=0)
+    listed = frame.cells("node.ready", node)
+    if listed is not None:
+        judged &= ~np.isnan(listed) | ~np.maximum.accumulate(~np.isnan(listed))
+    return np.where(judged, (~here).astype(float), np.nan)
+
+
+def _voices(frame: Frame, node: Subject) -> list[Bools]:
+    """Where each of the sources on a host is heard: its exporter, its cards, the engines on it."""
+    cards = frame.related(node, Scope.GPU)
+    lost = [
+        cells for replica in frame.related(node, Scope.REPLICA) if (cells := frame.cells("replica.lost", replica)) is not None
+    ]
+    voices = [*_heard(frame, _HOST, [node]), *_heard(frame, _CARD, cards)]
+    return voices + ([np.asarray((np.stack(lost) == 0).any(axis=0))] if lost else [])
+
+
+def _heard(frame: Frame, signals: tuple[str, ...], subjects: list[Subject]) -> list[Bools]:
+    """Where any of some signals of any of some subjects is known, as one voice; none if it was never heard."""
+    rows = [cells for name in signals for subject in subjects if (cells := frame.cells(name, subject)) is not None]
+    return [np.asarray(~np.isnan(np.stack(rows)).all(axis=0))] if rows else []
+
+
+def memory_per_request(frame: Frame, replica: Subject) -> Floats | None:
+    """Growth of a replica's host memory over the last ten minutes per request that ended in them; 0 where it shrank."""
+    memory = first_measured(*(frame.cells(name, replica) for name in ("container.memory_rss", "container.memory", "process.rss")))
+    ended = first_measured(
+        frame.cells("finished", replica),
+        own_total(frame, replica, "finished.stop", "finished.length", "finished.abort"),
+        frame.cells("http.requests", replica),
+    )
+    if memory is None or ended is None:
+        return None
+    width = max(1, round(_GROWTH_SPAN / frame.grid.step))
+    requests = rolled(ended, width) * frame.grid.step
+    before = np.concatenate((np.full(width, np.nan), memory[:-width])) if width < len(memory) else np.full(len(memory), np.nan)
+    grown = np.clip(memory - before, 0.0, None)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(requests >= _LEAST_REQUESTS, grown / requests, np.nan)
+
+
+def context_ratio(frame: Frame, replica: Subject) -> Floats | None:
+    """The longest request that is allowed as a share of what the KV cache can hold."""
+    longest, told = (frame.recording.fact(key, replica) for key in ("max_model_len", "kv_cache_tokens"))
+    if not isinstance(longest, int | float):
+        return None
+    capacity = first_measured(
+        frame.cells("kv.capacity", replica), constant(frame, float(told) if isinstance(told, int | float) else None)
+    )
+    return quotient(constant(frame, float(longest)), capacity)
+
+
+def memory_unowned(frame: Frame, card: Subject) -> Floats | None:
+    """Share of a card's memory in use while none of the engines on it gives signs of life; NaN while one does."""
+    share = frame.cells("gpu.mem_ratio", card)
+    owners = [target for target in frame.recording.links.get(card, ()) if target.scope is Scope.REPLICA]
+    lost = [cells for owner in owners if (cells := frame.cells("replica.lost", owner)) is not None]
+    if share is None or not lost:
+        return None
+    return np.where((np.stack(lost) == 1).all(axis=0), share, np.nan)
