@@ -53,7 +53,11 @@ def diagnose(recording: Recording, rules: Sequence[Rule], first_step: Callable[[
     status = _status(findings, noticed, frame)
     return Diagnosis(
         service=recording.service,
-        window=Span(start=recording.window.start, end=recording.window.end, baseline_start=recording.window.baseline_start),
+        window=Span(
+            start=recording.window.start,
+            end=recording.window.end,
+            baseline_start=frame.grid.times[0] - frame.grid.step if frame.grid.first else recording.window.start,
+        ),
         status=status,
         headline=headline(status, findings, noticed, recording),
         symptoms=noticed,

@@ -46,11 +46,17 @@ def grid_of(recording: Recording) -> Grid:
     window = recording.window
     wanted = max(recording.step, (window.end - window.start) / MOST_CELLS)
     step = float(next((nice for nice in _NICE_STEPS if nice >= wanted * 0.99), ceil(wanted)))
-    before = int((window.start - window.baseline_start) / step + 1e-6)
+    before = int((window.start - max(window.baseline_start, _earliest(recording) - step)) / step + 1e-6)
     inside = max(1, ceil((window.end - window.start) / step - 1e-6))
     count = before + inside
     times = window.end - step * np.arange(count - 1, -1, -1, dtype=float)
     return Grid(times, step, before)
+
+
+def _earliest(recording: Recording) -> float:
+    """Time of the first sample, no later than the window's start: before it there is nothing to compare with."""
+    firsts = [float(one.times[0]) for one in (*recording.series, *recording.histograms) if len(one.times)]
+    return min([*firsts, recording.window.start])
 
 
 class Frame:
