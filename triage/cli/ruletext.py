@@ -12,6 +12,8 @@ _STATS = {
     "last": "last value",
     "first": "first value",
     "sum": "total",
+    "peak": "highest five-minute mean",
+    "trough": "lowest five-minute mean",
     "slope": "growth per second",
     "changes": "number of changes",
     "spread": "standard deviation",

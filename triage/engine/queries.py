@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from triage.engine.frame import Frame
-from triage.engine.statistics import QUANTILES
+from triage.engine.statistics import MOMENT, QUANTILES
 from triage.model.recording import Origin, Subject
 from triage.model.rule import Stat
 from triage.model.vocabulary import Combine, Kind, catalogue
@@ -13,6 +13,7 @@ _OVER_TIME = {
     "mean": "avg_over_time", "min": "min_over_time", "max": "max_over_time", "last": "last_over_time", "first": "min_over_time",
     "sum": "sum_over_time", "slope": "deriv", "changes": "changes", "spread": "stddev_over_time",
 }  # fmt: skip
+_EXTREMES = {"peak": "max_over_time", "trough": "min_over_time"}
 _AGGREGATE = {Combine.SUM: "sum", Combine.MEAN: "avg", Combine.MAX: "max", Combine.MIN: "min"}
 _MATCHER = re.compile(r'(\w+)(=~?|!~?)"((?:[^"\\]|\\.)*)"')
 
@@ -75,6 +76,8 @@ def _having(frame: Frame, signal: str, subjects: Sequence[Subject]) -> list[Subj
 
 def _query(origins: Sequence[Origin], signal: str, stat: Stat, span: str) -> str:
     """PromQL of one signal of one or several subjects."""
+    if stat in _EXTREMES:
+        return f"{_EXTREMES[stat]}(({_query(origins, signal, 'mean', duration(MOMENT))})[{span}:])"
     entry = catalogue()[signal]
     name, matchers = _shared(origins)
     selector = f"{name}{{{matchers}}}" if matchers else name

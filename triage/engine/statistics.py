@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from triage.engine.frame import Frame
 from triage.engine.quantiles import Interval, merged_counts, quantile
@@ -11,6 +12,9 @@ from triage.model.rule import Stat
 from triage.model.vocabulary import Combine, Kind, catalogue
 
 QUANTILES: dict[str, float] = {"p50": 0.5, "median": 0.5, "p95": 0.95, "p99": 0.99}
+
+MOMENT = 300.0
+"""Seconds over which ``peak`` and ``trough`` are means, if that is no more than a third of the span."""
 
 _LEAST_KNOWN = 0.1
 """With less than this share of its cells known a span says nothing about a signal."""
@@ -40,6 +44,8 @@ def of_cells(cells: Floats, stat: Stat, step: float) -> float | None:
         return _slope(cells, step)
     if stat == "sum":
         return float(values.sum() * step)
+    if stat in ("peak", "trough"):
+        return _extreme(cells, ~np.isnan(cells), stat, step)
     plain = _PLAIN.get(stat)
     return float(plain(values)) if plain is not None else float(np.quantile(values, QUANTILES[stat]))
 
@@ -62,6 +68,25 @@ def _slope(cells: Floats, step: float) -> float | None:
     if len(index) < 3:
         return None
     return float(np.polyfit(index * step, cells[index], 1)[0])
+
+
+def _extreme(totals: Floats, counts: Floats | npt.NDArray[np.bool_], stat: Stat, step: float) -> float | None:
+    """The highest or lowest mean of five minutes in a row; None if less than half of any five minutes is known.
+
+    :param totals: what is added up in each cell, shape (N,)
+    :param counts: by how many it is divided, shape (N,)
+    """
+    width = max(1, round(min(MOMENT, len(totals) * step / 3.0) / step))
+    there = np.isfinite(totals) & (counts > 0)
+    ones = np.ones(width)
+    total, count, cells = (
+        np.convolve(np.where(there, row, 0.0), ones, "valid") for row in (totals, counts, np.ones_like(totals))
+    )
+    enough = cells >= width / 2.0
+    if not enough.any():
+        return None
+    means = total[enough] / count[enough]
+    return float(means.max() if stat == "peak" else means.min())
 
 
 def statistic(
@@ -104,10 +129,10 @@ def together(rows: Sequence[Floats], across: Combine) -> Floats:
 def _of_distribution(frame: Frame, signal: str, subjects: Sequence[Subject], stat: Stat, span: slice) -> Interval | None:
     """Statistic of the observations that fall into a span."""
     histograms = [h for subject in subjects if (h := frame.histogram(signal, subject)) is not None]
-    times, step = frame.grid.times[span], frame.grid.step
+    times = frame.grid.times[span]
     if not histograms or not len(times):
         return None
-    start, end = float(times[0]) - step, float(times[-1])
+    start, end = float(times[0]) - frame.grid.step, float(times[-1])
     merged = merged_counts(histograms, start, end)
     if merged is None:
         return None
@@ -119,9 +144,19 @@ def _of_distribution(frame: Frame, signal: str, subjects: Sequence[Subject], sta
     if stat == "mean":
         mean = _mean(frame, signal, subjects, span)
         return None if mean is None else exact(mean)
-    cells = mean_cells(frame, signal, subjects)
-    value = None if cells is None else of_cells(cells[span], stat, step)
+    value = _over_moments(frame, signal, subjects, stat, span)
     return None if value is None else exact(value)
+
+
+def _over_moments(frame: Frame, signal: str, subjects: Sequence[Subject], stat: Stat, span: slice) -> float | None:
+    """Statistic of a distribution's mean over time; in ``peak`` and ``trough`` each observation counts the same."""
+    totals = _sums_and_counts(frame, signal, subjects)
+    if totals is None:
+        return None
+    if stat in ("peak", "trough"):
+        return _extreme(totals[0][span], np.nan_to_num(totals[1][span]), stat, frame.grid.step)
+    cells = mean_cells(frame, signal, subjects)
+    return None if cells is None else of_cells(cells[span], stat, frame.grid.step)
 
 
 def _mean(frame: Frame, signal: str, subjects: Sequence[Subject], span: slice) -> float | None:

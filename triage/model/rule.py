@@ -6,12 +6,16 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_val
 
 from triage.model.vocabulary import Cause, Combine, Kind, Layer, Scale, Scope, catalogue
 
-Stat = Literal["mean", "min", "max", "last", "first", "sum", "median", "p50", "p95", "p99", "slope", "changes", "spread"]
+Stat = Literal[
+    "mean", "min", "max", "last", "first", "sum", "median", "p50", "p95", "p99", "peak", "trough", "slope", "changes", "spread"
+]
 """A statistic over the window.
 
-``sum`` of a rate is the increase of its counter; ``slope`` is the change per second of a straight line through the values;
-``changes`` counts how often the value changed; ``spread`` is the standard deviation. ``p50`` … of a distribution are taken over
-all its observations in the window and carry the bounds of their bucket; of another signal they are quantiles over time.
+``sum`` of a rate is the increase of its counter; ``peak`` and ``trough`` are the highest and the lowest mean of any five minutes
+(of a third of the span, if that is less), so that trouble in a part of the window counts in full and noise does not; ``slope``
+is the change per second of a straight line through the values; ``changes`` counts how often the value changed; ``spread`` is
+the standard deviation. ``p50`` … of a distribution are taken over all its observations in the window and carry the bounds of
+their bucket; of another signal they are quantiles over time.
 """
 
 _FORBID = ConfigDict(extra="forbid", frozen=True)
@@ -220,8 +224,8 @@ class Rule(BaseModel):
     :param present: evidence for
     :param absent: evidence against; where it holds the kind is ruled out even if the evidence for holds
     :param severity: how bad it is once present
-    :param specificity: how much the evidence proves by itself: 3 names the very fault (an Xid, an error text), 2 is a pattern only
-        this kind makes, 1 is a symptom that several kinds share
+    :param specificity: how much the evidence proves by itself: 3 names the very fault (an Xid, an error text), 2 is a pattern
+        only this kind makes, 1 is a symptom that several kinds share
     :param finding: the sentence of the finding; may use {subject}, {onset} and names given with ``as``
     :param leads_to: kinds that this one can cause
     :param sources: where thresholds come from
