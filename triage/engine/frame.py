@@ -12,6 +12,9 @@ from triage.model.vocabulary import Kind, Scope, catalogue
 MOST_CELLS = 100
 """Cells in the window: finer tells nothing more at a glance, and noise of single scrapes is smoothed away."""
 
+_LEAST_BASELINE = 3
+"""With fewer cells than this before the window nothing is known of what is usual."""
+
 _PATIENCE_CELLS = 2.5
 _LEAST_SECONDS = 1e-6
 _NICE_STEPS = (1, 2, 4, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600)
@@ -47,6 +50,7 @@ def grid_of(recording: Recording) -> Grid:
     wanted = max(recording.step, (window.end - window.start) / MOST_CELLS)
     step = float(next((nice for nice in _NICE_STEPS if nice >= wanted * 0.99), ceil(wanted)))
     before = int((window.start - max(window.baseline_start, _earliest(recording) - step)) / step + 1e-6)
+    before = before if before >= _LEAST_BASELINE else 0
     inside = max(1, ceil((window.end - window.start) / step - 1e-6))
     count = before + inside
     times = window.end - step * np.arange(count - 1, -1, -1, dtype=float)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from triage.engine.evaluate import Answer
 from triage.model.diagnosis import Evidence, Finding, Status, Symptom, Verdict
-from triage.model.recording import Recording, Subject
+from triage.model.recording import Recording, SourceState, Subject
 from triage.model.rule import Rule
 from triage.model.units import quantity
 from triage.model.vocabulary import Scope
@@ -62,8 +62,13 @@ def headline(status: Status, findings: Sequence[Finding], noticed: Sequence[Symp
         return f"{noticed[0].summary[0].upper()}{noticed[0].summary[1:]}{when}, and no rule explains it with the data at hand."
     if status is Status.HEALTHY:
         return "Nothing found, and what users notice was measured and is well."
-    failed = [source for source in recording.sources if source.reason]
-    why = failed[0].reason if failed else "nothing that users notice (latency, errors) was measured in the window"
+    failed = [s for s in recording.sources if s.reason and s.state in (SourceState.FAILED, SourceState.PARTIAL)]
+    failed.sort(key=lambda source: source.state is not SourceState.FAILED)
+    why = (
+        f"{failed[0].name}: {failed[0].reason}"
+        if failed
+        else "nothing that users notice (latency, errors) was measured in the window"
+    )
     return f"Cannot tell how {recording.service} is: {why}."
 
 
