@@ -113,10 +113,9 @@ class Frame:
         if kind is Kind.STATE:
             return held
         low, high = np.searchsorted(times, edges[:-1], side="right"), np.searchsorted(times, edges[1:], side="right")
-        middle = float(values.mean())
-        total = np.concatenate(([0.0], np.cumsum(values - middle)))
+        sums = np.add.reduceat(np.append(values, 0.0), np.append(low, high[-1]))[:-1]
         with np.errstate(invalid="ignore", divide="ignore"):
-            means = middle + (total[high] - total[low]) / (high - low)
+            means = sums / (high - low)
         return np.where(high > low, means, held)
 
     def _spread(self, times: Floats, rates: Floats, edges: Floats) -> Floats:
