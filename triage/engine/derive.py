@@ -13,8 +13,8 @@ from triage.engine.arithmetic import first_measured, mean_latency, own_total, qu
 from triage.engine.fleet import age_order, restart_gain, version_slowdown
 from triage.engine.frame import Frame
 from triage.engine.lifecycle import ending, failures, failures_at_endings, sent_astray, starting, turns
-from triage.engine.occupancy import computed_again, idle, kv_fill, kv_needed, kv_stranded, pinned, token_time
 from triage.engine.machines import context_ratio, memory_per_request, memory_unowned, node_lost
+from triage.engine.occupancy import computed_again, idle, kv_fill, kv_needed, kv_stranded, pinned, token_time
 from triage.engine.physics.accelerators import accelerator
 from triage.engine.statistics import together
 from triage.model.recording import Floats, Origin, Subject
@@ -30,10 +30,15 @@ _NEAR_PEAK = 0.85
 
 
 def derive(frame: Frame) -> None:
-    """Adds all derived signals to a frame, in the order of their table (later ones may use earlier ones)."""
+    """Adds all derived signals to a frame, in the order of their table (later ones may use earlier ones).
+
+    What a source measures itself is derived only for the subjects that it does not measure.
+    """
     for signal, derivation in DERIVATIONS.items():
         scope = catalogue()[signal].scope
         for subject in _subjects(frame, scope):
+            if not catalogue()[signal].derived and frame.cells(signal, subject) is not None:
+                continue
             cells = derivation(frame, subject)
             if cells is not None:
                 frame.put(signal, subject, cells, _origin(frame, signal, subject))
@@ -213,6 +218,22 @@ def _lost(frame: Frame, replica: Subject) -> Floats | None:
     return lost
 
 
+def _falsely_ready(frame: Frame, replica: Subject) -> Floats | None:
+    """1 while a replica counts as ready although its engine answers nothing or stands still with requests in it."""
+    says = [cells for name in ("pod.ready", "backend.healthy") if (cells := frame.cells(name, replica)) is not None]
+    up, state, stalled = frame.cells("target.up", replica), alive(frame, replica), frame.cells("engine.stalled", replica)
+    if not says or (up is None and state is None):
+        return None
+    unknown = np.full(len(frame.grid.times), np.nan)
+    works = unknown if state is None else state.copy()
+    if up is not None:
+        works = np.where(np.isnan(works) & (up == 0), 0.0, works)
+    if stalled is not None:
+        works = np.where(stalled == 1, 0.0, works)
+    ready = together(says, Combine.MAX)
+    return np.where(np.isnan(ready) | np.isnan(works), np.nan, ((ready >= 1) & (works == 0)).astype(float))
+
+
 def _uptime(frame: Frame, replica: Subject) -> Floats | None:
     start = frame.cells("process.start_time", replica)
     return None if start is None else np.clip(frame.grid.times - start, 0.0, None)
@@ -383,6 +404,7 @@ DERIVATIONS: dict[str, Derivation] = {
     "replica.lost": _lost,
     "memory.per_request": memory_per_request,
     "kv.context_ratio": context_ratio,
+    "replica.falsely_ready": _falsely_ready,
     "replica.uptime": _uptime,
     "replica.restarted": _restarted,
     "pod.starting": starting,
