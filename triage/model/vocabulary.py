@@ -103,10 +103,10 @@ _GAUGE, _RATE, _RATIO, _DIST, _STATE = Kind.GAUGE, Kind.RATE, Kind.RATIO, Kind.D
 _SUM, _MEAN, _MAX, _MIN = Combine.SUM, Combine.MEAN, Combine.MAX, Combine.MIN
 
 
-def _signals(scope: Scope, layer: Layer, rows: Iterable[Row], *, derived: bool = False) -> list[Signal]:
-    """Rows of one scope and layer as signals; a ratio and a state lie between 0 and 1, the rest is not negative."""
+def _signals(scope: Scope, layer: Layer, rows: Iterable[Row], *, derived: bool = False, low: float = 0.0) -> list[Signal]:
+    """Rows of one scope and layer as signals; a ratio lies between 0 and 1, the rest is not negative unless it is said."""
     return [
-        Signal(name, unit, kind, scope, layer, combine, 0.0, 1.0 if kind is _RATIO else inf, meaning, derived)
+        Signal(name, unit, kind, scope, layer, combine, low, 1.0 if kind is _RATIO else inf, meaning, derived)
         for name, unit, kind, combine, meaning in rows
     ]
 
@@ -416,15 +416,36 @@ _DERIVED_REPLICA_ROWS: list[Row] = [
     ("batch.fill", "ratio", _RATIO, _MAX, "Running requests as a share of the batch limit."),
     ("batch.plateau", "", _STATE, _MIN, "1 while requests wait and the batch is about as large as it ever was."),
     ("ttft.queue_share", "ratio", _RATIO, _MEAN, "Share of the time to first token spent in the queue."),
+    ("ttft.prefill_share", "ratio", _RATIO, _MEAN, "Share of the time to first token spent in prefill."),
     ("ttft.unaccounted", "seconds", _GAUGE, _MEAN, "Mean time to first token that neither queue nor prefill accounts for."),
+    ("ttft.unaccounted_share", "ratio", _RATIO, _MEAN, "Share of it that neither queue nor prefill accounts for."),
+    ("e2e.queue_share", "ratio", _RATIO, _MEAN, "Share of a request's time in the engine spent in the queue."),
+    ("e2e.prefill_share", "ratio", _RATIO, _MEAN, "Share of a request's time in the engine spent in prefill."),
+    ("e2e.decode_share", "ratio", _RATIO, _MEAN, "Share of a request's time in the engine spent in decode."),
+    ("engine.held_ratio", "", _GAUGE, _MAX, "Requests inside per completions × time inside (Little's law): 1 while steady."),
+    ("batch.offered_load", "ratio", _GAUGE, _MAX, "Arrivals × time in the batch as a share of its places: above 1 a queue grows."),
+    ("engine.bandwidth_ratio", "ratio", _GAUGE, _MEAN, "Bytes per second by the engine's count as a share of its cards' peak."),
+    ("engine.compute_ratio", "ratio", _GAUGE, _MEAN, "Operations per second by the engine's count as a share of the dense peak."),
+    ("decode.floor", "seconds", _GAUGE, _MAX, "Least time of a decode step: weights and KV in use, read once at peak bandwidth."),
+    ("decode.floor_ratio", "ratio", _GAUGE, _MEAN, "Least time of a decode step as a share of the time between tokens."),
     ("engine.time_per_step", "seconds", _GAUGE, _MEAN, "Wall time per engine iteration."),
-    ("engine.stalled", "", _STATE, _SUM, "1 while requests are held and neither steps nor tokens advance."),
+    ("engine.stalled", "", _STATE, _SUM, "1 while requests are held and no heartbeat (steps, tokens, KV blocks) advances."),
     ("replica.lost", "", _STATE, _SUM, "1 while a replica that was there earlier gives no sign of life."),
+    ("replica.falsely_ready", "", _STATE, _SUM, "1 while a replica counts as ready although its engine does not work."),
     ("replica.uptime", "seconds", _GAUGE, _MIN, "Time since the engine process started."),
     ("replica.restarted", "restarts", _RATE, _SUM, "Starts of the engine process anew."),
     ("memory.per_request", "bytes", _GAUGE, _MAX, "Host memory that a replica keeps for each request that has ended."),
     ("kv.context_ratio", "", _GAUGE, _MAX, "Longest request that is allowed as a share of what the KV cache can hold."),
     ("restart.gain", "", _GAUGE, _MAX, "Time per token before a restart as a multiple of that after it."),
+]
+
+_DERIVED_REPLICA_FLOWS: list[Row] = [
+    ("queue.growth", "requests/s", _GAUGE, _SUM, "Requests by which those inside the engine become more each second."),
+]
+
+_DERIVED_SERVICE_FLOWS: list[Row] = [
+    ("service.backlog_growth", "requests/s", _GAUGE, _SUM, "Requests sent to engines that do not end, each second."),
+    ("service.requests_lost", "requests/s", _GAUGE, _SUM, "Those of them that are not inside an engine, either."),
 ]
 
 _DERIVED_POD_ROWS: list[Row] = [
@@ -454,6 +475,8 @@ _DERIVED_SERVICE_ROWS: list[Row] = [
     ("gateway.fds_ratio", "ratio", _RATIO, _MAX, "Open descriptors of the gateway as a share of the limit."),
     ("gateway.retry_ratio", "ratio", _RATIO, _MAX, "Requests that the gateway sent again per request received."),
     ("gateway.engine_gap", "seconds", _GAUGE, _MAX, "Mean latency at the gateway (or at clients) minus that at the engine."),
+    ("gateway.amplification", "", _GAUGE, _MAX, "Requests sent to engines per request that the gateway received."),
+    ("service.outside_share", "ratio", _RATIO, _MAX, "Share of a request's time at the gateway (or at clients) outside the engine."),
 ]
 
 _DERIVED_GPU_ROWS: list[Row] = [
@@ -462,6 +485,7 @@ _DERIVED_GPU_ROWS: list[Row] = [
     ("gpu.mem_unowned", "ratio", _RATIO, _MAX, "Share of card memory in use while no engine on the card gives signs of life."),
     ("gpu.lost", "", _STATE, _SUM, "1 while a card that was there has no values and its neighbours have."),
     ("gpu.bandwidth_ratio", "ratio", _GAUGE, _MEAN, "Bytes per second by the engine's count as a share of the card's peak."),
+    ("gpu.pcie_busy", "ratio", _RATIO, _MAX, "Traffic as a share of what the PCIe link can, in its busier direction."),
 ]
 
 _DERIVED_NODE_ROWS: list[Row] = [
@@ -481,10 +505,12 @@ def catalogue() -> dict[str, Signal]:
         *_signals(Scope.REPLICA, platform, _BACKEND_ROWS),
         *_signals(Scope.SERVICE, platform, _SERVICE_ROWS),
         *_signals(Scope.SERVICE, platform, _DERIVED_SERVICE_ROWS, derived=True),
+        *_signals(Scope.SERVICE, platform, _DERIVED_SERVICE_FLOWS, derived=True, low=-inf),
         *_signals(Scope.TARGET, platform, _TARGET_ROWS),
         *_signals(Scope.TARGET, platform, _PROMETHEUS_ROWS),
         *_signals(Scope.REPLICA, engine, _ENGINE_ROWS),
         *_signals(Scope.REPLICA, engine, _DERIVED_REPLICA_ROWS, derived=True),
+        *_signals(Scope.REPLICA, engine, _DERIVED_REPLICA_FLOWS, derived=True, low=-inf),
         *_signals(Scope.REPLICA, platform, _POD_ROWS),
         *_signals(Scope.REPLICA, platform, _DERIVED_POD_ROWS, derived=True),
         *_signals(Scope.GPU, hardware, _GPU_ROWS),
