@@ -30,12 +30,14 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
 def run(args: argparse.Namespace) -> ExitCode:
     """Record, keep if asked to, diagnose, report."""
     from triage.cli.inforce import settings_of
-    from triage.cli.report import report
     from triage.cli.sources import recording_of
-    from triage.ingest.parquet import write_recording
 
     settings = settings_of(args)
     recording = recording_of(args, settings)
     if args.save:
+        from triage.ingest.parquet import write_recording
+
         write_recording(recording, args.save)
+    from triage.cli.report import report
+
     return report(recording, args, settings)
