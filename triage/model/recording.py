@@ -14,6 +14,10 @@ from triage.model.vocabulary import Scope
 Floats = npt.NDArray[np.float64]
 
 
+LOG = "log"
+"""Dialect of series that were read out of log lines."""
+
+
 class Subject(NamedTuple):
     """What a series, an event or a fact is about: a replica, a card, a node, the service."""
 
@@ -203,15 +207,19 @@ def merged(parts: Iterable[Recording]) -> Recording:
     """One recording of the parts that several collectors brought of one service and window.
 
     The first part names service, window and objectives; where two parts know the same series, the first one's stays.
+    A gateway's log tells of the same requests as its metrics, under another name: where both bring a signal the metrics' stays.
     """
     parts = list(parts)
     first = parts[0]
+    measured = {one.signal for part in parts for one in part.series if one.origin.dialect != LOG}
     series: dict[tuple[str, Subject], Series] = {}
     histograms: dict[tuple[str, Subject], Histogram] = {}
     links: dict[Subject, tuple[Subject, ...]] = {}
     facts: dict[tuple[Subject, str], Fact] = {}
     for part in parts:
         for one in part.series:
+            if one.origin.dialect == LOG and one.subject.scope is Scope.GATEWAY and one.signal in measured:
+                continue
             series.setdefault((one.signal, one.subject), one)
         for histogram in part.histograms:
             histograms.setdefault((histogram.signal, histogram.subject), histogram)
