@@ -1,6 +1,6 @@
 """A recording on one grid of time, so that signals of different sources can be put together."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import ceil
 
@@ -59,8 +59,16 @@ def grid_of(recording: Recording) -> Grid:
 
 def _earliest(recording: Recording) -> float:
     """Time of the first sample, no later than the window's start: before it there is nothing to compare with."""
-    firsts = [float(one.times[0]) for one in (*recording.series, *recording.histograms) if len(one.times)]
+    firsts = [float(times[0]) for times in _all_times(recording) if len(times)]
     return min([*firsts, recording.window.start])
+
+
+def _all_times(recording: Recording) -> Iterator[Floats]:
+    """Times of every series and distribution."""
+    for series in recording.series:
+        yield series.times
+    for histogram in recording.histograms:
+        yield histogram.times
 
 
 class Frame:
