@@ -9,13 +9,14 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from triage.engine.arithmetic import first_measured, mean_latency, own_total, quotient, ratio, share, total
+from triage.engine import physical
+from triage.engine.arithmetic import first_measured, own_total, quotient, ratio, share, total
 from triage.engine.fleet import age_order, restart_gain, version_slowdown
 from triage.engine.frame import Frame
 from triage.engine.lifecycle import ending, failures, failures_at_endings, sent_astray, starting, turns
 from triage.engine.machines import context_ratio, memory_per_request, memory_unowned, node_lost
 from triage.engine.occupancy import computed_again, idle, kv_fill, kv_needed, kv_stranded, pinned, token_time
-from triage.engine.physics.accelerators import accelerator
+from triage.engine.physics import latency
 from triage.engine.statistics import together
 from triage.model.recording import Floats, Origin, Subject
 from triage.model.vocabulary import Combine, Scope, catalogue
@@ -72,8 +73,16 @@ def _prefix_hit_ratio(frame: Frame, replica: Subject) -> Floats | None:
     return first_measured(
         share(get("prefix.hits", replica), get("prefix.queries", replica), frame),
         share(get("tokens.prompt_cached", replica), get("tokens.prompt", replica), frame),
+        share(get("tokens.prompt_cached", replica), _all_prompt_tokens(frame, replica), frame),
         get("prefix.hit_ratio_reported", replica),
     )
+
+
+def _all_prompt_tokens(frame: Frame, replica: Subject) -> Floats | None:
+    """Prompt tokens, where only cached and computed ones are counted; None unless both are."""
+    parts = [frame.cells(f"tokens.prompt_{part}", replica) for part in ("cached", "computed")]
+    known = [part for part in parts if part is not None]
+    return known[0] + known[1] if len(known) == len(parts) else None
 
 
 def _finished(frame: Frame, replica: Subject) -> Floats | None:
@@ -123,16 +132,6 @@ def _plateau(frame: Frame, replica: Subject) -> Floats | None:
     return np.where(np.isnan(running) | np.isnan(waiting), np.nan, held.astype(float))
 
 
-def _queue_share(frame: Frame, replica: Subject) -> Floats | None:
-    value = quotient(mean_latency(frame, "latency.queue", replica), mean_latency(frame, "latency.ttft", replica))
-    return None if value is None else np.clip(value, 0.0, 1.0)
-
-
-def _unaccounted(frame: Frame, replica: Subject) -> Floats | None:
-    ttft, queue, prefill = (mean_latency(frame, f"latency.{name}", replica) for name in ("ttft", "queue", "prefill"))
-    return None if ttft is None or queue is None or prefill is None else np.clip(ttft - queue - prefill, 0.0, None)
-
-
 def _time_per_step(frame: Frame, replica: Subject) -> Floats | None:
     steps, running = frame.cells("engine.steps", replica), frame.cells("batch.running", replica)
     if steps is None:
@@ -142,19 +141,44 @@ def _time_per_step(frame: Frame, replica: Subject) -> Floats | None:
         return np.where(busy, 1.0 / steps, np.nan)
 
 
+_RATES_OF_LIFE = ("engine.steps", "kv.allocated", "tokens.generation", "tokens.prompt", "tokens.prompt_computed")
+
+_COUNTED_AT_THE_END = frozenset({"trtllm", "tgi", "llamacpp"})
+"""Dialects of engines that count tokens when a request ends: while long answers are written their counters stand still."""
+
+_MOVES = 1e-6
+"""A step time that changes by less than this share is the last one told again."""
+
+
 def _stalled(frame: Frame, replica: Subject) -> Floats | None:
-    """1 where requests are held while every heartbeat that is known stands still."""
+    """1 where requests are held while every heartbeat that is known stands still; unknown if none is that beats all the time."""
     held = own_total(frame, replica, "batch.running", "queue.waiting")
-    beats = [
-        cells
-        for name in ("engine.steps", "tokens.generation", "tokens.prompt", "tokens.prompt_computed")
-        if (cells := frame.cells(name, replica)) is not None
-    ]
-    if held is None or not beats:
+    rates = {name: cells for name in _RATES_OF_LIFE if (cells := frame.cells(name, replica)) is not None}
+    beats = [(cells > 0).astype(float) + 0 * cells for cells in rates.values()]
+    told = frame.cells("engine.step_time", replica)
+    if told is not None:
+        beats.append(_changed(told))
+    steady = told is not None or any(_beats_all_the_time(frame, name, replica) for name in rates)
+    if held is None or not steady:
         return None
     beat = together(beats, Combine.MAX)
     unknown = np.isnan(held) | np.isnan(beat)
     return np.where(unknown, np.nan, ((held >= 1) & (beat <= 0)).astype(float))
+
+
+def _beats_all_the_time(frame: Frame, signal: str, replica: Subject) -> bool:
+    """Whether a counter moves while requests are worked on, and not only when they end."""
+    origin = frame.origins.get((signal, replica))
+    return not (signal.startswith("tokens.") and origin is not None and origin.dialect in _COUNTED_AT_THE_END)
+
+
+def _changed(cells: Floats) -> Floats:
+    """1 where a value differs from the last known one, 0 where it is the same, NaN where it is unknown or the first."""
+    known = np.flatnonzero(~np.isnan(cells))
+    out = np.full(len(cells), np.nan)
+    before, after = cells[known[:-1]], cells[known[1:]]
+    out[known[1:]] = (np.abs(after - before) > _MOVES * np.abs(before)).astype(float)
+    return out
 
 
 _SIGNS_OF_LIFE = (
@@ -273,15 +297,6 @@ def _gpu_lost(frame: Frame, card: Subject) -> Floats | None:
     return np.where(np.maximum.accumulate(here) & seen, (~here).astype(float), np.nan)
 
 
-def _bandwidth_ratio(frame: Frame, card: Subject) -> Floats | None:
-    """Bytes read and written per second by the engine's own count against the card's peak; unknown for an unknown card."""
-    replica = next((target for target in frame.recording.links.get(card, ()) if target.scope is Scope.REPLICA), None)
-    model = frame.recording.fact("gpu_model", card)
-    peak = accelerator(str(model)) if model else None
-    moved = own_total(frame, replica, "bytes.read", "bytes.written") if replica else None
-    return None if peak is None or moved is None else moved / peak.bandwidth
-
-
 # The service
 
 
@@ -354,12 +369,24 @@ def _load_per_replica(frame: Frame, service: Subject) -> Floats | None:
     return quotient(frame.cells("service.arrivals", service), frame.cells("service.replicas_alive", service))
 
 
-def _engine_gap(frame: Frame, _service: Subject) -> Floats | None:
-    """Mean latency at the gateway (or the client) minus mean latency in the engine."""
+def _outer_and_inner(frame: Frame) -> tuple[Floats, Floats] | None:
+    """Mean latency at the gateway (or the client) and in the engine; None if one of them was never measured."""
     views = ("gateway.latency", "client.latency", "gateway.upstream_latency")
     outer = first_measured(*(_mean_over(frame, view) for view in views))
     inner = _mean_over(frame, "latency.e2e")
-    return None if outer is None or inner is None else np.clip(outer - inner, 0.0, None)
+    return None if outer is None or inner is None else (outer, inner)
+
+
+def _engine_gap(frame: Frame, _service: Subject) -> Floats | None:
+    """Mean latency at the gateway (or the client) minus mean latency in the engine."""
+    pair = _outer_and_inner(frame)
+    return None if pair is None else latency.rest(*pair)
+
+
+def _outside_share(frame: Frame, _service: Subject) -> Floats | None:
+    """The same as a share of the latency at the gateway (or the client)."""
+    pair = _outer_and_inner(frame)
+    return None if pair is None else latency.share(latency.rest(*pair), pair[0])
 
 
 def _accepted_length(frame: Frame, replica: Subject) -> Floats | None:
@@ -378,6 +405,10 @@ def _mean_over(frame: Frame, signal: str) -> Floats | None:
 
 
 DERIVATIONS: dict[str, Derivation] = {
+    "kv.capacity": physical.kv_capacity,
+    "kv.usage": physical.kv_usage,
+    "kv.evictable": physical.kv_evictable,
+    "node.cpu_busy": _quotient_of("node.cpu_busy_cores", "node.cpu_cores"),
     "prefix.hit_ratio": _prefix_hit_ratio,
     "prefill.per_request": _prefill_per_request,
     "offload.hit_ratio": _share_of("offload.hits", "offload.queries"),
@@ -387,12 +418,24 @@ DERIVATIONS: dict[str, Derivation] = {
     "spec.accepted_length": _accepted_length,
     "spec.acceptance": _share_of("spec.accepted_tokens", "spec.draft_tokens"),
     "container.cpu_throttled": _share_of("container.cpu_throttled_periods", "container.cpu_periods"),
-    "container.memory_ratio": _quotient_of("container.memory", "container.memory_limit"),
+    "container.memory_ratio": physical.container_memory_ratio,
     "process.fds_ratio": _quotient_of("process.open_fds", "process.max_fds"),
     "batch.fill": _batch_fill,
     "batch.plateau": _plateau,
-    "ttft.queue_share": _queue_share,
-    "ttft.unaccounted": _unaccounted,
+    "ttft.queue_share": physical.share_of_time("queue", "ttft"),
+    "ttft.prefill_share": physical.share_of_time("prefill", "ttft"),
+    "ttft.unaccounted": physical.unaccounted,
+    "ttft.unaccounted_share": physical.unaccounted_share,
+    "e2e.queue_share": physical.share_of_time("queue", "e2e"),
+    "e2e.prefill_share": physical.share_of_time("prefill", "e2e"),
+    "e2e.decode_share": physical.share_of_time("decode", "e2e"),
+    "queue.growth": physical.queue_growth,
+    "engine.held_ratio": physical.held_ratio,
+    "batch.offered_load": physical.offered_load,
+    "engine.bandwidth_ratio": physical.engine_bandwidth_ratio,
+    "engine.compute_ratio": physical.engine_compute_ratio,
+    "decode.floor": physical.decode_floor,
+    "decode.floor_ratio": physical.decode_floor_ratio,
     "engine.time_per_step": _time_per_step,
     "token.time": token_time,
     "engine.stalled": _stalled,
@@ -416,7 +459,8 @@ DERIVATIONS: dict[str, Derivation] = {
     "gpu.power_ratio": _quotient_of("gpu.power", "gpu.power_limit"),
     "gpu.mem_unowned": memory_unowned,
     "gpu.lost": _gpu_lost,
-    "gpu.bandwidth_ratio": _bandwidth_ratio,
+    "gpu.bandwidth_ratio": physical.gpu_bandwidth_ratio,
+    "gpu.pcie_busy": physical.pcie_busy,
     "node.lost": node_lost,
     "node.disk_ratio": _quotient_of("node.disk_available", "node.disk_size"),
     "node.memory_ratio": _quotient_of("node.memory_available", "node.memory_total"),
@@ -439,4 +483,8 @@ DERIVATIONS: dict[str, Derivation] = {
     "gateway.fds_ratio": lambda frame, _service: quotient(total(frame, "gateway.open_fds"), total(frame, "gateway.max_fds")),
     "gateway.retry_ratio": _share_of_totals("gateway.retries", "gateway.requests"),
     "gateway.engine_gap": _engine_gap,
+    "gateway.amplification": _ratio_of_totals("gateway.upstream_requests", "gateway.requests"),
+    "service.outside_share": _outside_share,
+    "service.backlog_growth": physical.backlog_growth,
+    "service.requests_lost": physical.requests_lost,
 }

@@ -423,7 +423,13 @@ _DERIVED_REPLICA_ROWS: list[Row] = [
     ("e2e.prefill_share", "ratio", _RATIO, _MEAN, "Share of a request's time in the engine spent in prefill."),
     ("e2e.decode_share", "ratio", _RATIO, _MEAN, "Share of a request's time in the engine spent in decode."),
     ("engine.held_ratio", "", _GAUGE, _MAX, "Requests inside per completions × time inside (Little's law): 1 while steady."),
-    ("batch.offered_load", "ratio", _GAUGE, _MAX, "Arrivals × time in the batch as a share of its places: above 1 a queue grows."),
+    (
+        "batch.offered_load",
+        "ratio",
+        _GAUGE,
+        _MAX,
+        "Arrivals × time in the batch as a share of its places: above 1, queues grow.",
+    ),
     ("engine.bandwidth_ratio", "ratio", _GAUGE, _MEAN, "Bytes per second by the engine's count as a share of its cards' peak."),
     ("engine.compute_ratio", "ratio", _GAUGE, _MEAN, "Operations per second by the engine's count as a share of the dense peak."),
     ("decode.floor", "seconds", _GAUGE, _MAX, "Least time of a decode step: weights and KV in use, read once at peak bandwidth."),
@@ -476,7 +482,13 @@ _DERIVED_SERVICE_ROWS: list[Row] = [
     ("gateway.retry_ratio", "ratio", _RATIO, _MAX, "Requests that the gateway sent again per request received."),
     ("gateway.engine_gap", "seconds", _GAUGE, _MAX, "Mean latency at the gateway (or at clients) minus that at the engine."),
     ("gateway.amplification", "", _GAUGE, _MAX, "Requests sent to engines per request that the gateway received."),
-    ("service.outside_share", "ratio", _RATIO, _MAX, "Share of a request's time at the gateway (or at clients) outside the engine."),
+    (
+        "service.outside_share",
+        "ratio",
+        _RATIO,
+        _MAX,
+        "Share of the time at the gateway (or at clients) that is not the engine's.",
+    ),
 ]
 
 _DERIVED_GPU_ROWS: list[Row] = [

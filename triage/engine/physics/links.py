@@ -26,9 +26,19 @@ class Link:
 
 
 _NVLINK = "NVIDIA NVLink product page: total of both directions for each card, halved"
-_PCIE = "PCI-SIG: rate of a lane × 16 × line code (128b/130b; 242B/256B from 6.0 on)"
+_PCIE = "PCI-SIG: rate of a lane × 16 × line code (8b/10b, from 3.0 on 128b/130b, from 6.0 on 242B/256B)"
 _INFINIBAND = "InfiniBand Trade Association roadmap, four lanes"
 _ETHERNET = "IEEE 802.3"
+
+_LANE: dict[float, float] = {
+    1: 2.5e9 * 8 / 10,
+    2: 5e9 * 8 / 10,
+    3: 8e9 * 128 / 130,
+    4: 16e9 * 128 / 130,
+    5: 32e9 * 128 / 130,
+    6: 64e9 * 242 / 256,
+}
+"""Bits per second of a PCIe lane by generation, line code taken off."""
 
 MACHINE_AND_CLUSTER: tuple[Link, ...] = (
     Link("NVLink 2 (V100)", Scale.MACHINE, 150e9, _NVLINK),
@@ -36,10 +46,7 @@ MACHINE_AND_CLUSTER: tuple[Link, ...] = (
     Link("NVLink 4 (H100, H200)", Scale.MACHINE, 450e9, _NVLINK),
     Link("NVLink 5 (B200, B300)", Scale.MACHINE, 900e9, _NVLINK),
     Link("Infinity Fabric (MI300X)", Scale.MACHINE, 448e9, "AMD Instinct MI300X data sheet: seven links of 64 GB/s each way"),
-    Link("PCIe 3.0 x16", Scale.MACHINE, 8e9 * 16 * 128 / 130 / 8, _PCIE),
-    Link("PCIe 4.0 x16", Scale.MACHINE, 16e9 * 16 * 128 / 130 / 8, _PCIE),
-    Link("PCIe 5.0 x16", Scale.MACHINE, 32e9 * 16 * 128 / 130 / 8, _PCIE),
-    Link("PCIe 6.0 x16", Scale.MACHINE, 64e9 * 16 * 242 / 256 / 8, _PCIE),
+    *(Link(f"PCIe {generation}.0 x16", Scale.MACHINE, _LANE[generation] * 16 / 8, _PCIE) for generation in (3, 4, 5, 6)),
     Link("InfiniBand HDR", Scale.CLUSTER, 200e9 / 8, _INFINIBAND),
     Link("InfiniBand NDR", Scale.CLUSTER, 400e9 / 8, _INFINIBAND),
     Link("InfiniBand XDR", Scale.CLUSTER, 800e9 / 8, _INFINIBAND),
@@ -54,14 +61,11 @@ LINKS: tuple[Link, ...] = (
     *MACHINE_AND_CLUSTER,
 )
 
-_LANE = {1: 2.5e9 * 8 / 10, 2: 5e9 * 8 / 10} | {n: 2.0 ** (n - 3) * 8e9 * 128 / 130 for n in (3, 4, 5)} | {6: 64e9 * 242 / 256}
-"""Bits per second of a PCIe lane by generation, line code taken off."""
-
 
 def pcie_speed(generation: float, lanes: float) -> float | None:
-    """Bytes per second of a PCIe link in one direction; None for a generation that there is not."""
-    bits = _LANE.get(int(generation)) if generation == int(generation) else None
-    return None if bits is None or lanes < 1 else bits * lanes / 8
+    """Bytes per second of a PCIe link in one direction; None if generation or width is unknown (NaN) or does not exist."""
+    bits = _LANE.get(generation)
+    return bits * lanes / 8 if bits is not None and lanes >= 1 else None
 
 
 def transfer_time(size: float, link: Link) -> float:

@@ -80,7 +80,7 @@ def prefill_step(shape: ModelShape, tokens: int) -> Step | None:
 def flops_per_token(shape: ModelShape, context: float) -> float | None:
     """Operations of one token: two for each parameter that it passes, and four for each layer, head width and token looked at.
 
-    Chowdhery et al., PaLM, arXiv:2204.02311, appendix B, a third of its 6 N + 12 L H Q T (which counts the way back, too). None if
+    Chowdhery et al., PaLM, arXiv:2204.02311, appendix B, a third of its 6 N + 12 L H Q T (with the way back). None if
     the model is not known well enough; attention is left out where its widths are unknown, so that the result is never too great.
     """
     active = active_parameters(shape)
