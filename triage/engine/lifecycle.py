@@ -95,16 +95,11 @@ def sent_astray(frame: Frame, replica: Subject) -> Floats | None:
 
 
 def _gone(frame: Frame, replica: Subject) -> Bools | None:
-    """Cells in which a replica that was there is taken away, gives no sign of life, or is not ready."""
+    """Cells in which a replica that was there is taken away or not ready by the cluster's word, else gives no sign of life."""
     ready, lost = frame.cells("pod.ready", replica), frame.cells("replica.lost", replica)
-    if ready is None and lost is None:
-        return None
-    gone = np.zeros(len(frame.grid.times), dtype=bool)
-    if ready is not None:
-        others = [cells for other, cells in frame.of("pod.ready").items() if other != replica]
-        seen = ~np.isnan(np.stack(others)).all(axis=0) if others else np.zeros(len(gone), dtype=bool)
-        listed = ~np.isnan(ready)
-        gone |= np.maximum.accumulate(listed) & ((listed & (ready == 0)) | (~listed & seen))
-    if lost is not None:
-        gone |= lost == 1
-    return gone
+    if ready is None:
+        return None if lost is None else lost == 1
+    others = [cells for other, cells in frame.of("pod.ready").items() if other != replica]
+    seen = ~np.isnan(np.stack(others)).all(axis=0) if others else np.zeros(len(ready), dtype=bool)
+    listed = ~np.isnan(ready)
+    return np.maximum.accumulate(listed) & np.where(listed, ready == 0, seen)
