@@ -79,7 +79,7 @@ def _grouped(
     """Series by signal and subject, and the facts that labels hold."""
     targets = _target_dialects(series, index)
     groups: dict[tuple[str, Subject], Ways] = {}
-    facts: dict[tuple[Subject, str], Fact] = {}
+    facts: dict[tuple[Subject, str], tuple[float, Fact]] = {}
     order: dict[int, int] = {}
     for one in series:
         for use in _uses(one, index, targets):
@@ -93,7 +93,7 @@ def _grouped(
                 slots = groups.setdefault((use.entry.signal, subject), {})
                 group = slots.setdefault((entry_order, use.rank), Group(use, subject))
                 group.parts.append((use, one))
-    return groups, list(facts.values())
+    return groups, [fact for _, fact in facts.values()]
 
 
 def _best(ways: Ways) -> Group:
@@ -177,16 +177,23 @@ def _subject(labels: Mapping[str, str], use: Use, selection: Selection) -> Subje
             return selection.target(labels)
 
 
-def _note_facts(one: RawSeries, use: Use, subject: Subject, facts: dict[tuple[Subject, str], Fact]) -> None:
-    """Keeps the facts of an info metric; the latest sample of a subject wins."""
-    origin = use.dialect.name
+def _note_facts(one: RawSeries, use: Use, subject: Subject, facts: dict[tuple[Subject, str], tuple[float, Fact]]) -> None:
+    """Keeps the facts of an info metric. A restart with other settings begins a new series: the one that was seen last holds."""
     for label, key in use.entry.facts.items():
         value = one.labels.get(label)
         if value and value != "None":
-            facts[subject, key] = Fact(subject, key, _number(value), origin)
+            _note(facts, one, Fact(subject, key, _number(value), use.dialect.name))
     if use.entry.value_fact:
         value_now = float(one.values[-1]) * use.entry.scale + use.entry.offset
-        facts[subject, use.entry.value_fact] = Fact(subject, use.entry.value_fact, value_now, origin)
+        _note(facts, one, Fact(subject, use.entry.value_fact, value_now, use.dialect.name))
+
+
+def _note(facts: dict[tuple[Subject, str], tuple[float, Fact]], one: RawSeries, fact: Fact) -> None:
+    """Keeps a fact unless a later sample says otherwise."""
+    key, time = (fact.subject, fact.key), float(one.times[-1])
+    known = facts.get(key)
+    if known is None or (known[0], str(known[1].value)) <= (time, str(fact.value)):
+        facts[key] = time, fact
 
 
 def _number(text: str) -> str | float:
