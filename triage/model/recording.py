@@ -207,7 +207,8 @@ def merged(parts: Iterable[Recording]) -> Recording:
     """One recording of the parts that several collectors brought of one service and window.
 
     The first part names service, window and objectives; where two parts know the same series, the first one's stays.
-    A gateway's log tells of the same requests as its metrics, under another name: where both bring a signal the metrics' stays.
+    What was read out of log lines stands behind what was measured. A gateway's log tells of the same requests as its metrics,
+    under another name: it counts only where no metrics bring the signal.
     """
     parts = list(parts)
     first = parts[0]
@@ -216,11 +217,10 @@ def merged(parts: Iterable[Recording]) -> Recording:
     histograms: dict[tuple[str, Subject], Histogram] = {}
     links: dict[Subject, tuple[Subject, ...]] = {}
     facts: dict[tuple[Subject, str], Fact] = {}
-    for part in parts:
-        for one in part.series:
-            if one.origin.dialect == LOG and one.subject.scope is Scope.GATEWAY and one.signal in measured:
-                continue
+    for one in sorted((one for part in parts for one in part.series), key=lambda one: one.origin.dialect == LOG):
+        if not (one.origin.dialect == LOG and one.subject.scope is Scope.GATEWAY and one.signal in measured):
             series.setdefault((one.signal, one.subject), one)
+    for part in parts:
         for histogram in part.histograms:
             histograms.setdefault((histogram.signal, histogram.subject), histogram)
         for subject, targets in part.links.items():
