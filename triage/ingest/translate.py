@@ -13,6 +13,7 @@ from triage.ingest.lifetimes import metric_events
 from triage.ingest.naming import GENERIC, Group, Index, Use, Ways, index_names, is_engine_name
 from triage.ingest.rates import bucket_rates, combined, sample_step, to_rates
 from triage.ingest.raw import RawSeries
+from triage.ingest.strays import Homes
 from triage.ingest.subjects import NODE_LABELS, POD_LABELS, Selection, first, select
 from triage.model.dialect import Dialect, Entry
 from triage.model.recording import Fact, Floats, Histogram, Origin, Recording, Series, Source, SourceState, Subject, Window
@@ -37,7 +38,7 @@ def translate(series: Iterable[RawSeries], dialects: Sequence[Dialect], service:
     index = index_names(dialects)
     selection = select(series, service, lambda name: is_engine_name(index, name))
     step = _usual_step(series)
-    slots, facts = _grouped(series, index, selection)
+    slots, facts = _grouped(series, index, selection, window.start)
     maker = _Maker(window, step)
     for ways in slots.values():
         maker.make(_best(ways))
@@ -74,9 +75,13 @@ def _usual_step(series: Sequence[RawSeries]) -> float:
 
 
 def _grouped(
-    series: Sequence[RawSeries], index: Index, selection: Selection
+    series: Sequence[RawSeries], index: Index, selection: Selection, until: float
 ) -> tuple[dict[tuple[str, Subject], Ways], list[Fact]]:
-    """Series by signal and subject, and the facts that labels hold."""
+    """Series by signal and subject, and the facts that labels hold.
+
+    :param until: Unix seconds up to which things are as usual
+    """
+    homes: dict[int, Homes] = {}
     targets = _target_dialects(series, index)
     groups: dict[tuple[str, Subject], Ways] = {}
     facts: dict[tuple[Subject, str], tuple[float, Fact]] = {}
@@ -92,8 +97,20 @@ def _grouped(
                 entry_order = order.setdefault(id(use.entry), len(order))
                 slots = groups.setdefault((use.entry.signal, subject), {})
                 group = slots.setdefault((entry_order, use.rank), Group(use, subject))
-                group.parts.append((use, one))
+                group.parts.append((use, _counting(one, use.entry, series, index, homes, until)))
     return groups, [fact for _, fact in facts.values()]
+
+
+def _counting(
+    one: RawSeries, entry: Entry, series: Sequence[RawSeries], index: Index, homes: dict[int, Homes], until: float
+) -> RawSeries:
+    """A series as its entry counts it: where only strays count, any other one counts nothing."""
+    if not entry.asked:
+        return one
+    if id(entry) not in homes:
+        same = [other for other in series if any(use.entry is entry for use in index.get(other.name, ()))]
+        homes[id(entry)] = Homes((other for other in same if _matches(other.labels, entry)), entry.asked, entry.served, until)
+    return homes[id(entry)].strays(one)
 
 
 def _best(ways: Ways) -> Group:

@@ -26,6 +26,9 @@ class Entry(BaseModel):
     :param combine: how several series of one subject make one value; the signal's own way if not said
     :param one_if: the signal is 1 where the value equals this number (of a state metric), else 0
     :param bit: the signal is 1 where this bit mask has a bit in common with the value
+    :param asked: label of what was asked for, with ``served`` the label of what answered: only series count in which somebody
+        is answered by what usually answers others
+    :param served: see ``asked``
     :param scope: whose signal it is, if not the signal's own scope
     :param note: a pitfall, for readers
     """
@@ -43,6 +46,8 @@ class Entry(BaseModel):
     combine: Combine | None = None
     one_if: float | None = None
     bit: int | None = None
+    asked: str = ""
+    served: str = ""
     scope: Scope | None = None
     note: str = ""
 
@@ -57,6 +62,8 @@ class Entry(BaseModel):
             raise ValueError(f"{self.names[0]} becomes nothing: give it a signal, facts or value_fact")
         if self.signal and self.signal not in catalogue():
             raise ValueError(f"{self.names[0]}: no signal is called {self.signal}")
+        if bool(self.asked) != bool(self.served):
+            raise ValueError(f"{self.names[0]}: asked and served go together")
         if self.signal and (self.type == "histogram") != (catalogue()[self.signal].kind is Kind.DISTRIBUTION):
             raise ValueError(f"{self.names[0]}: {self.signal} and type {self.type} do not go together")
         if self.signal and (self.type == "counter") != (catalogue()[self.signal].kind is Kind.RATE):
