@@ -17,6 +17,9 @@ _LEAST_BASELINE = 3
 
 _PATIENCE_CELLS = 2.5
 _LEAST_SECONDS = 1e-6
+_SLOWEST = 120.0
+"""A source that speaks less often than this is taken at its word for no longer than one that does."""
+
 _NICE_STEPS = (1, 2, 4, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600)
 
 
@@ -61,6 +64,11 @@ def _earliest(recording: Recording) -> float:
     """Time of the first sample, no later than the window's start: before it there is nothing to compare with."""
     firsts = [float(times[0]) for times in _all_times(recording) if len(times)]
     return min([*firsts, recording.window.start])
+
+
+def _usual_step(times: Floats) -> float:
+    """Median distance of samples, seconds; 0 if there is but one."""
+    return float(np.median(np.diff(times))) if len(times) > 1 else 0.0
 
 
 def _all_times(recording: Recording) -> Iterator[Floats]:
@@ -126,14 +134,18 @@ class Frame:
             means = sums / (high - low)
         return np.where(high > low, means, held)
 
+    def _patience_with(self, times: Floats) -> float:
+        """Seconds for which a sample speaks: sources that are read more seldom than others speak for longer."""
+        return max(self._patience, _PATIENCE_CELLS * min(_usual_step(times), _SLOWEST))
+
     def _spread(self, times: Floats, rates: Floats, edges: Floats) -> Floats:
         """Rates as cells. A rate holds from the sample before it to its own, but no longer than the patience.
 
         What was counted stays what it was: the cells' rates times their length add up to it.
         """
-        usual = float(np.median(np.diff(times))) if len(times) > 1 else self.grid.step
+        usual = _usual_step(times) or self.grid.step
         before = np.concatenate(([times[0] - usual], times[:-1]))
-        start = np.maximum(before, times - self._patience)
+        start = np.maximum(before, times - self._patience_with(times))
         corners = np.stack((start, times), axis=1).ravel()
         known = np.concatenate(([0.0], np.cumsum(times - start)))
         counted = np.concatenate(([0.0], np.cumsum(rates * (times - start))))
@@ -147,7 +159,7 @@ class Frame:
         """The last value before each cell's end, if it is near enough."""
         ends = self.grid.times
         index = np.searchsorted(times, ends, side="right") - 1
-        near = ends - times[index.clip(0)] <= self._patience
+        near = ends - times[index.clip(0)] <= self._patience_with(times)
         return np.where((index >= 0) & near, values[index.clip(0)], np.nan)
 
     def put(self, signal: str, subject: Subject, cells: Floats, origin: Origin | None = None) -> None:
