@@ -157,7 +157,7 @@ def _stalled(frame: Frame, replica: Subject) -> Floats | None:
     beats = [(cells > 0).astype(float) + 0 * cells for cells in rates.values()]
     told = frame.cells("engine.step_time", replica)
     if told is not None:
-        beats.append(_changed(told))
+        beats.append(_changed(np.where(_sampled(frame, "engine.step_time", replica), told, np.nan)))
     steady = told is not None or any(_beats_all_the_time(frame, name, replica) for name in rates)
     if held is None or not steady:
         return None
@@ -170,6 +170,13 @@ def _beats_all_the_time(frame: Frame, signal: str, replica: Subject) -> bool:
     """Whether a counter moves while requests are worked on, and not only when they end."""
     origin = frame.origins.get((signal, replica))
     return not (signal.startswith("tokens.") and origin is not None and origin.dialect in _COUNTED_AT_THE_END)
+
+
+def _sampled(frame: Frame, signal: str, replica: Subject) -> Bools:
+    """Cells in which a sample of a gauge lies; in others its last value is held, which is no news."""
+    edges = np.concatenate(([frame.grid.times[0] - frame.grid.step], frame.grid.times))
+    times = next((one.times for one in frame.recording.by_signal.get(signal, ()) if one.subject == replica), np.zeros(0))
+    return np.asarray(np.diff(np.searchsorted(times, edges, side="right")) > 0)
 
 
 def _changed(cells: Floats) -> Floats:
