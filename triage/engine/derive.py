@@ -15,8 +15,10 @@ from triage.engine.fleet import age_order, restart_gain, version_slowdown
 from triage.engine.frame import Frame
 from triage.engine.lifecycle import ending, failures, failures_at_endings, sent_astray, starting, turns
 from triage.engine.machines import context_ratio, memory_per_request, memory_unowned, node_lost
+from triage.engine.monitoring import autoscaler_excess, autoscaler_share, frozen, gateway_log_silent, log_silent
 from triage.engine.occupancy import computed_again, idle, kv_fill, kv_needed, kv_stranded, pinned, token_time
 from triage.engine.physics import latency
+from triage.engine.releases import version_failures, with_drift
 from triage.engine.statistics import together
 from triage.model.recording import Floats, Origin, Subject
 from triage.model.vocabulary import Combine, Scope, catalogue
@@ -31,7 +33,7 @@ _NEAR_PEAK = 0.85
 
 
 def derive(frame: Frame) -> None:
-    """Adds all derived signals to a frame, in the order of their table (later ones may use earlier ones).
+    """Adds all derived signals to a frame, in the order of their table (later ones may use earlier ones), and derived events.
 
     What a source measures itself is derived only for the subjects that it does not measure.
     """
@@ -43,6 +45,7 @@ def derive(frame: Frame) -> None:
             cells = derivation(frame, subject)
             if cells is not None:
                 frame.put(signal, subject, cells, _origin(frame, signal, subject))
+    frame.recording = with_drift(frame)
 
 
 def _subjects(frame: Frame, scope: Scope) -> Sequence[Subject]:
@@ -462,9 +465,15 @@ DERIVATIONS: dict[str, Derivation] = {
     "restart.gain": restart_gain,
     "age.order": age_order,
     "version.slowdown": version_slowdown,
+    "version.failures": version_failures,
     "gpu.mem_ratio": _mem_ratio,
     "gpu.power_ratio": _quotient_of("gpu.power", "gpu.power_limit"),
     "gpu.mem_unowned": memory_unowned,
+    "gpu.frozen": frozen,
+    "log.silent": log_silent,
+    "gateway.log_silent": gateway_log_silent,
+    "autoscaler.share": autoscaler_share,
+    "autoscaler.excess": autoscaler_excess,
     "gpu.lost": _gpu_lost,
     "gpu.bandwidth_ratio": physical.gpu_bandwidth_ratio,
     "gpu.pcie_busy": physical.pcie_busy,

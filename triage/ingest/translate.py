@@ -8,7 +8,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from triage.ingest.aggregates import summed_ratios
 from triage.ingest.exporter_xids import exporter_xids
+from triage.ingest.identity import lost_labels
 from triage.ingest.lifetimes import metric_events
 from triage.ingest.naming import GENERIC, Group, Index, Use, Ways, index_names, is_engine_name
 from triage.ingest.rates import bucket_rates, combined, sample_step, to_rates
@@ -48,7 +50,12 @@ def translate(series: Iterable[RawSeries], dialects: Sequence[Dialect], service:
         window=window,
         series=tuple(sorted(maker.series, key=lambda s: (s.signal, s.subject))),
         histograms=tuple(sorted(maker.histograms, key=lambda h: (h.signal, h.subject))),
-        events=metric_events(slots.values(), window, step) + exporter_xids(maker.series, window, step),
+        events=(
+            *metric_events(slots.values(), window, step),
+            *lost_labels(series, selection, window, step),
+            *summed_ratios(series, index, maker.series, window),
+            *exporter_xids(maker.series, window, step),
+        ),
         facts=tuple(facts + [Fact(Subject(Scope.SERVICE, service.name), key, value) for key, value in service.facts.items()]),
         links=_links(series, selection),
         objectives=dict(service.objectives),

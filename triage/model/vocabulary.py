@@ -443,6 +443,7 @@ _DERIVED_REPLICA_ROWS: list[Row] = [
     ("memory.per_request", "bytes", _GAUGE, _MAX, "Host memory that a replica keeps for each request that has ended."),
     ("kv.context_ratio", "", _GAUGE, _MAX, "Longest request that is allowed as a share of what the KV cache can hold."),
     ("restart.gain", "", _GAUGE, _MAX, "Time per token before a restart as a multiple of that after it."),
+    ("log.silent", "seconds", _GAUGE, _MAX, "Time for which a replica has worked without writing to its log."),
 ]
 
 _DERIVED_REPLICA_FLOWS: list[Row] = [
@@ -477,6 +478,9 @@ _DERIVED_SERVICE_ROWS: list[Row] = [
     ("service.load_per_replica", "requests/s", _GAUGE, _MEAN, "Arrivals per second and living replica."),
     ("service.pinned", "", _STATE, _MAX, "1 while as many requests are in flight as ever, and none waits at an engine."),
     ("version.slowdown", "", _GAUGE, _MAX, "Time per token on the newest version's replicas, as a multiple of the others'."),
+    ("version.failures", "ratio", _RATIO, _MAX, "Share of requests that the newest version fails, beyond the others' share."),
+    ("autoscaler.share", "", _GAUGE, _MAX, "Value that the autoscaler follows, where its metric is a ratio."),
+    ("autoscaler.excess", "", _GAUGE, _MAX, "The ratio that the autoscaler follows, as a multiple of any replica's."),
     ("age.order", "ratio", _RATIO, _MAX, "Share of pairs of equal replicas of which the one that is up for longer is slower."),
     ("gateway.fds_ratio", "ratio", _RATIO, _MAX, "Open descriptors of the gateway as a share of the limit."),
     ("gateway.retry_ratio", "ratio", _RATIO, _MAX, "Requests that the gateway sent again per request received."),
@@ -491,10 +495,15 @@ _DERIVED_SERVICE_ROWS: list[Row] = [
     ),
 ]
 
+_DERIVED_GATEWAY_ROWS: list[Row] = [
+    ("gateway.log_silent", "seconds", _GAUGE, _MAX, "Time for which a gateway has had traffic without writing to its log."),
+]
+
 _DERIVED_GPU_ROWS: list[Row] = [
     ("gpu.mem_ratio", "ratio", _RATIO, _MAX, "Card memory in use as a share of the whole."),
     ("gpu.power_ratio", "ratio", _GAUGE, _MAX, "Power drawn as a share of the limit."),
     ("gpu.mem_unowned", "ratio", _RATIO, _MAX, "Share of card memory in use while no engine on the card gives signs of life."),
+    ("gpu.frozen", "seconds", _GAUGE, _MAX, "Time for which an engine has worked and no value of its card has changed."),
     ("gpu.lost", "", _STATE, _SUM, "1 while a card that was there has no values and its neighbours have."),
     ("gpu.bandwidth_ratio", "ratio", _GAUGE, _MEAN, "Bytes per second by the engine's count as a share of the card's peak."),
     ("gpu.pcie_busy", "ratio", _RATIO, _MAX, "Traffic as a share of what the PCIe link can, in its busier direction."),
@@ -514,6 +523,7 @@ def catalogue() -> dict[str, Signal]:
     rows = [
         *_signals(Scope.CLIENT, platform, _CLIENT_ROWS),
         *_signals(Scope.GATEWAY, platform, _GATEWAY_ROWS),
+        *_signals(Scope.GATEWAY, platform, _DERIVED_GATEWAY_ROWS, derived=True),
         *_signals(Scope.REPLICA, platform, _BACKEND_ROWS),
         *_signals(Scope.SERVICE, platform, _SERVICE_ROWS),
         *_signals(Scope.SERVICE, platform, _DERIVED_SERVICE_ROWS, derived=True),
