@@ -55,9 +55,9 @@ def read_model_config(data: bytes) -> ModelShape:
         hidden=hidden,
         heads=heads,
         kv_heads=_kv_heads(config, heads),
-        head_dim=_number(config, ("head_dim", "kv_channels")) or (hidden // heads if hidden and heads else None),
+        head_dim=_head_dim(config, hidden, heads),
         intermediate=_intermediate(config),
-        gated=config.get("model_type") not in _NOT_GATED,
+        gated=str(config.get("model_type")) not in _NOT_GATED,
         vocabulary=_number(config, _VOCABULARY),
         tied=config.get("tie_word_embeddings", True) is not False,
         latent=_number(config, ("kv_lora_rank",)) or 0,
@@ -111,6 +111,12 @@ def _kv_heads(config: Config, heads: int | None) -> int | None:
     if config.get("multi_query") is True and not config.get("new_decoder_architecture"):
         return 1
     return _number(config, _KV_HEADS) or heads
+
+
+def _head_dim(config: Config, hidden: int | None, heads: int | None) -> int | None:
+    """Width of a head: as told, of latent attention that of its values, else the hidden size over the heads."""
+    told = _number(config, ("v_head_dim",)) if "kv_lora_rank" in config else _number(config, ("head_dim", "kv_channels"))
+    return told or (hidden // heads if hidden and heads else None)
 
 
 def _kinds_of_layers(config: Config, layers: int) -> list[str]:

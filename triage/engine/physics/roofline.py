@@ -86,8 +86,8 @@ def flops_per_token(shape: ModelShape, context: float) -> float | None:
     active = active_parameters(shape)
     if active is None:
         return None
-    width = (shape.heads or 0) * (shape.head_dim or 0)
-    return 2 * active + 4 * (shape.attention_layers or 0) * width * context
+    head = (shape.nope_dim + shape.rope_dim + shape.value_dim) / 2 if shape.latent else shape.head_dim or 0
+    return 2 * active + 4 * (shape.attention_layers or 0) * (shape.heads or 0) * head * context
 
 
 def peak_flops(card: Accelerator, bits: float) -> float | None:
