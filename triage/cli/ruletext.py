@@ -138,7 +138,8 @@ def _base(bound: Operand) -> tuple[float, str]:
 def _occurrence(occurrence: Occurrence) -> str:
     """An occurrence in words."""
     count = f"at least {occurrence.at_least}" if occurrence.at_least is not None else f"at most {occurrence.at_most}"
-    parts = [count, f"{occurrence.event} event{'' if occurrence.at_least == 1 else 's'}"]
+    what = f"{occurrence.event} event{'' if occurrence.at_least == 1 else 's'}"
+    parts = [count, f"{'subject' if occurrence.at_least == 1 else 'subjects'} with {what}" if occurrence.distinct else what]
     if occurrence.name:
         parts.append(f"named {' or '.join(occurrence.name)}")
     if occurrence.own is not None:

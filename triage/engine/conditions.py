@@ -359,7 +359,7 @@ def _why_missing(frame: Frame, signal: str) -> str:
 def _occurred(occurrence: Occurrence, context: Context) -> Evidence:
     """Events of a kind, counted."""
     found = [event for event in context.frame.recording.events if _counts(event, occurrence, context)]
-    number = sum(int(event.attrs.get("count", "1")) if event.attrs.get("count", "1").isdigit() else 1 for event in found)
+    number = len({event.subject for event in found}) if occurrence.distinct else sum(_lines(event) for event in found)
     if occurrence.at_least is not None:
         verdict = PRESENT if number >= occurrence.at_least else ABSENT
     else:
@@ -384,6 +384,12 @@ def _occurred(occurrence: Occurrence, context: Context) -> Evidence:
         if unseen
         else "none seen",
     )
+
+
+def _lines(event: Event) -> int:
+    """How many lines an event stands for."""
+    told = event.attrs.get("count", "1")
+    return int(told) if told.isdigit() else 1
 
 
 def _event_text(event: Event) -> str:
@@ -439,7 +445,9 @@ def _concerns(event: Event, context: Context) -> bool:
         return False
     if Scope.GPU in (event.subject.scope, subject.scope) and Scope.REPLICA in (event.subject.scope, subject.scope):
         return _share_a_card(context.frame, event.subject, subject)
-    if {event.subject.scope, subject.scope} == {Scope.REPLICA, Scope.NODE} and _is_unplaced(context.frame, event.subject, subject):
+    if {event.subject.scope, subject.scope} == {Scope.REPLICA, Scope.NODE} and _is_unplaced(
+        context.frame, event.subject, subject
+    ):
         return True
     return event.subject in context.frame.related(subject, event.subject.scope) or subject in context.frame.related(
         event.subject, subject.scope
@@ -470,6 +478,8 @@ def _emitter_seen(occurrence: Occurrence, context: Context) -> bool:
         return f"log:{occurrence.emitter}" in seen
     if occurrence.event == "metric":
         return bool(context.frame.recording.series)
+    if occurrence.event == "drift":
+        return any(fact.subject.scope is Scope.REPLICA for fact in context.frame.recording.facts)
     return any(name.startswith("log:") for name in seen)
 
 

@@ -40,6 +40,9 @@ ARTIFACTS = ("image_id", "engine_version", "model_revision")
 _COUNTED = (("backend.failures", "backend.requests"), ("http.5xx", "http.requests"), ("finished.error", "finished"))
 _LEAST_REQUESTS = 5.0
 _DAY = 86400.0
+_EARLIER = 600.0
+"""What drifted long ago still holds, so its event is no older than what a rule looks at."""
+
 _SAME = 0.005
 """Numbers are printed with few digits."""
 
@@ -207,8 +210,9 @@ def _event(frame: Frame, fact: Fact, text: str, attrs: Mapping[str, str]) -> Eve
 
 
 def _begin(frame: Frame, replica: Subject) -> float:
-    """When a replica's process began; the recording's begin if nobody says or it was before."""
-    start = frame.recording.window.baseline_start
+    """When a replica's process began, as far as a rule can look back."""
+    window = frame.recording.window
+    start = max(window.baseline_start, window.start - _EARLIER)
     cells = frame.cells("process.start_time", replica)
     told = float(np.nanmax(cells)) if cells is not None and not np.isnan(cells).all() else start
     args = [event.time for event in frame.recording.events if event.kind == "engine-args" and event.subject == replica]

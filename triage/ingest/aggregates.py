@@ -67,8 +67,9 @@ def _event(one: RawSeries, signal: str, parts: Sequence[Series], window: Window)
     scale = next((scale for scale in _SCALES if _follows(values * scale, total)), None)
     if scale is None or float(values.mean()) * scale < _ABOVE * float(most.mean()):
         return None
-    attrs = {"metric": one.name, "signal": signal, "value": f"{values.mean():.4g}", "most": f"{most.max():.4g}"}
-    text = f"{one.name} stands at {values.mean():.3g}, the sum over {len(parts)}, and none is above {most.max() / scale:.3g}"
+    fullest = float(most.mean()) / scale
+    attrs = {"metric": one.name, "signal": signal, "value": f"{values.mean():.4g}", "fullest": f"{fullest:.4g}"}
+    text = f"{one.name} stands at {values.mean():.3g}, the sum over {len(parts)}, of which the fullest shows {fullest:.3g}"
     return Event(max(float(one.times[0]), window.start), "metric", "summed-ratio", attrs=attrs, text=text, source="metrics")
 
 

@@ -111,6 +111,7 @@ class Occurrence(BaseModel):
         of one step); without it anywhere from the baseline's last ten minutes to the window's end
     :param at_least: how many there must be
     :param at_most: how many there may be (0: none)
+    :param distinct: count whom they happened to (replicas, nodes, cards) instead of the events
     :param where: attribute -> regular expression that the whole value must match
     :param emitter: kind of log that would show the event (``engine``, ``kernel``, ``gateway``, ``kube-events`` …);
         with no such log at hand, that nothing was seen proves nothing
@@ -124,6 +125,7 @@ class Occurrence(BaseModel):
     within: float | None = None
     at_least: int | None = None
     at_most: int | None = None
+    distinct: bool = False
     where: dict[str, str] = Field(default_factory=dict)
     emitter: str = ""
     as_name: str = Field(default="", alias="as")
