@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,9 @@ from triage.model.vocabulary import Scope
 
 LOOK_BACK = 86400.0
 """Changes of the day before the window are kept: some work only hours later (a certificate, a leak, an expiring cache)."""
+
+_NO_STAGES = frozenset({"rollback", "restart", "scale", "drain"})
+"""Changes that name a version without bringing it to more replicas than before."""
 
 MAX_LINE = 64 * 1024
 _MAX_CHANGES = 10_000
@@ -62,7 +65,21 @@ def _read(stream: Any, window: Window) -> tuple[tuple[Event, ...], list[str]]:
         if len(events) >= _MAX_CHANGES:
             problems.append(f"only the first {_MAX_CHANGES} changes were read")
             break
-    return tuple(sorted(events, key=lambda one: (one.time, one.kind, one.name, one.text))), problems
+    return _staged(sorted(events, key=lambda one: (one.time, one.kind, one.name, one.text))), problems
+
+
+def _staged(events: list[Event]) -> tuple[Event, ...]:
+    """Changes in order, those that bring a version further which came before with the attribute ``stage``: 2 for the second step."""
+    steps: dict[tuple[str, str], int] = {}
+    out: list[Event] = []
+    for event in events:
+        if not event.name or event.kind in _NO_STAGES:
+            out.append(event)
+            continue
+        key = (event.attrs.get("service", ""), event.name)
+        steps[key] = steps.get(key, 0) + 1
+        out.append(event if steps[key] == 1 else replace(event, attrs={**event.attrs, "stage": str(steps[key])}))
+    return tuple(out)
 
 
 def _change(line: bytes) -> Event:
