@@ -69,7 +69,7 @@ def _read(stream: Any, window: Window) -> tuple[tuple[Event, ...], list[str]]:
 
 
 def _staged(events: list[Event]) -> tuple[Event, ...]:
-    """Changes in order, those that bring a version further which came before with the attribute ``stage``: 2 for the second step."""
+    """Changes in order; those that bring a version further which came before get the attribute ``stage``: 2 for the second."""
     steps: dict[tuple[str, str], int] = {}
     out: list[Event] = []
     for event in events:
