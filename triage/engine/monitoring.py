@@ -36,6 +36,7 @@ _RESTLESS = (
 _NEVER_STILL = frozenset({"gpu.power", "gpu.energy", "gpu.sm_active", "gpu.dram_active", "gpu.pcie_rx", "gpu.pcie_tx"})
 """Of these at least one must be there: temperature and clocks of a card in steady work are whole numbers that can stay."""
 
+_GAUGES = ("kv.usage", "batch.running", "queue.waiting")
 _LEAST_SIGNALS = 3
 _WORK = ("tokens.generation", "engine.steps", "tokens.prompt_computed", "finished")
 
@@ -54,7 +55,7 @@ _FOLLOWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
 _SHARE_WORDS = ("usage", "util", "perc", "ratio", "occupancy", "saturation", "fill")
 
 _SERIES: WeakKeyDictionary[Frame, dict[Subject, list[Series]]] = WeakKeyDictionary()
-"""Restless series by card, by frame: they are asked for once a card."""
+"""Restless series by subject, by frame: they are asked for once a subject."""
 
 
 def frozen(frame: Frame, card: Subject) -> Floats | None:
@@ -66,21 +67,34 @@ def frozen(frame: Frame, card: Subject) -> Floats | None:
     names = {one.signal for one in series}
     if len(names) < _LEAST_SIGNALS or not names & _NEVER_STILL:
         return None
-    working = _working(frame, card)
+    return _still(frame, card, series, _working(frame, card))
+
+
+def engine_frozen(frame: Frame, replica: Subject) -> Floats | None:
+    """Seconds in which an engine made tokens since its KV cache, batch or queue last changed by a bit."""
+    series = _restless(frame).get(replica, [])
+    if not {"kv.usage", "batch.running"} <= {one.signal for one in series}:
+        return None
+    tokens = frame.cells("tokens.generation", replica)
+    return _still(frame, replica, series, None if tokens is None else np.asarray(tokens > 0))
+
+
+def _still(frame: Frame, subject: Subject, series: Sequence[Series], working: Bools | None) -> Floats | None:
+    """Seconds of work since any of some series of a subject changed, where it has values."""
     if working is None:
         return None
     ends = frame.grid.times
     changed = np.max(np.stack([_last_change(one, ends) for one in series]), axis=0)
     worked = np.concatenate(([0.0], np.cumsum(working) * frame.grid.step))
     since = worked[np.searchsorted(ends, changed, side="left").clip(0, len(ends))]
-    return np.where(_heard(frame, card, names), np.clip(worked[1:] - since, 0.0, None), np.nan)
+    return np.where(_heard(frame, subject, series), np.clip(worked[1:] - since, 0.0, None), np.nan)
 
 
 def _restless(frame: Frame) -> dict[Subject, list[Series]]:
-    """The series of each card that work moves."""
+    """The series of each card and engine that work moves."""
     if frame not in _SERIES:
         found: dict[Subject, list[Series]] = {}
-        for name in _RESTLESS:
+        for name in (*_RESTLESS, *_GAUGES):
             for one in frame.recording.by_signal.get(name, ()):
                 found.setdefault(one.subject, []).append(one)
         _SERIES[frame] = found
@@ -107,9 +121,9 @@ def _progress(frame: Frame, replicas: Sequence[Subject]) -> Bools | None:
     return np.asarray(together(beats, Combine.MAX) > 0) if beats else None
 
 
-def _heard(frame: Frame, card: Subject, names: set[str]) -> Bools:
-    """Cells in which a card has values."""
-    rows = [cells for name in sorted(names) if (cells := frame.cells(name, card)) is not None]
+def _heard(frame: Frame, subject: Subject, series: Sequence[Series]) -> Bools:
+    """Cells in which any of some series of a subject has values."""
+    rows = [cells for one in series if (cells := frame.cells(one.signal, subject)) is not None]
     return np.asarray(~np.isnan(np.stack(rows)).all(axis=0))
 
 
