@@ -16,6 +16,9 @@ QUANTILES: dict[str, float] = {"p50": 0.5, "median": 0.5, "p95": 0.95, "p99": 0.
 MOMENT = 300.0
 """Seconds over which ``peak`` and ``trough`` are means, if that is no more than a third of the span."""
 
+_SAME = 1e-9
+"""Means of equal samples differ in their last bits by how many samples there are; that is no change."""
+
 _LEAST_KNOWN = 0.1
 """With less than this share of its cells known a span says nothing about a signal."""
 
@@ -56,7 +59,7 @@ _PLAIN: dict[str, Callable[[Floats], np.floating | float | int]] = {
     "max": np.max,
     "last": lambda values: values[-1],
     "first": lambda values: values[0],
-    "changes": lambda values: int(np.count_nonzero(np.diff(values))),
+    "changes": lambda values: int(np.count_nonzero(np.abs(np.diff(values)) > _SAME * np.abs(values[1:]))),
     "spread": np.std,
 }
 """Statistics of known values that need nothing else."""
