@@ -12,7 +12,7 @@ COLLECTORS = "changes endpoints host logs nvml prometheus"
 DIALECTS = """
 aibrix amd_gpu argo_rollouts cadvisor dcgm dynamo envoy envoy_ai_gateway gaie istio keda kube_state_metrics kubelet
 litellm llamacpp lmdeploy nginx_ingress node_exporter nvidia_gpu_exporter otel_genai otel_http_client
-production_stack_router prometheus ray_serve sglang sglang_router tgi triton trtllm vllm vllm_router
+production_stack_router prometheus quality_probe ray_serve sglang sglang_router tgi triton trtllm vllm vllm_router
 """
 
 

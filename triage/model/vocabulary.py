@@ -217,6 +217,7 @@ _POD_ROWS: list[Row] = [
     ("container.oom_events", "kills", _RATE, _SUM, "Processes of the container killed for memory."),
     ("container.fs_usage", "bytes", _GAUGE, _SUM, "Disk that the container has written to."),
     ("log.lines", "lines", _RATE, _SUM, "Lines that the engine writes to its log."),
+    ("quality.replica", "ratio", _RATIO, _MEAN, "Score of a golden test set or quality probe, asked of this replica."),
 ]
 
 _GPU_ROWS: list[Row] = [
