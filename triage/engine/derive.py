@@ -28,6 +28,9 @@ Derivation = Callable[[Frame, Subject], Floats | None]
 
 _LEAST_BATCH = 2
 _SAME_START = 1.0
+_TAKEN_AWAY = 180.0
+"""Seconds for which a pod may be listed after its process has ended on purpose."""
+
 _NEAR_PEAK = 0.85
 """A full batch loses and takes in members all the time: scrapes see it a few requests below its limit."""
 
@@ -246,10 +249,21 @@ def _lost(frame: Frame, replica: Subject) -> Floats | None:
         return None
     lost = np.where(np.isnan(state), np.nan, 1.0 - state)
     pod = frame.cells("pod.ready", replica)
-    if pod is not None:
-        listed = ~np.isnan(pod)
-        lost = np.where((lost == 1) & ~listed & np.maximum.accumulate(listed), np.nan, lost)
-    return lost
+    if pod is None or np.isnan(pod).all():
+        return lost
+    listed = ~np.isnan(pod)
+    lost = np.where((lost == 1) & ~listed & np.maximum.accumulate(listed), np.nan, lost)
+    return _without_last_silence(lost, listed, round(_TAKEN_AWAY / frame.grid.step))
+
+
+def _without_last_silence(lost: Floats, listed: Bools, width: int) -> Floats:
+    """A pod that is taken away is silent for a while before the cluster lists it no more: that is no loss."""
+    end = int(np.flatnonzero(listed)[-1])
+    if end >= len(listed) - 2:
+        return lost
+    living = np.flatnonzero(lost[: end + 1] == 0)
+    start = int(living[-1]) + 1 if len(living) else 0
+    return np.where(np.arange(len(lost)) >= start, np.nan, lost) if end + 1 - start <= width else lost
 
 
 def _falsely_ready(frame: Frame, replica: Subject) -> Floats | None:

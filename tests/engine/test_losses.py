@@ -1,0 +1,30 @@
+"""Replicas that are lost, and pods that are taken away."""
+
+import numpy as np
+
+from tests.engine.fleets import Row, frame_of, replica
+
+NAN = float("nan")
+
+
+def lost(pod: Row, running: Row) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Whether replica ``a`` counts as lost, while its neighbour goes on."""
+    rows = {"pod.ready": {"a": pod, "b": 1.0}, "batch.running": {"a": running, "b": 5.0}}
+    cells = frame_of(rows).cells("replica.lost", replica("a"))
+    assert cells is not None
+    return cells
+
+
+def test_a_pod_that_stays_listed_and_silent_is_lost() -> None:
+    """The cluster still expects it, so its silence is a loss."""
+    assert lost([1.0] * 50 + [0.0] * 30, [5.0] * 50 + [NAN] * 30)[-1] == 1.0
+
+
+def test_a_pod_that_is_taken_away_was_not_lost_in_its_last_moments() -> None:
+    """A process ends some scrapes before the cluster lists its pod no more."""
+    assert not (lost([1.0] * 50 + [0.0] * 3 + [NAN] * 27, [5.0] * 50 + [NAN] * 30) == 1.0).any()
+
+
+def test_a_pod_that_is_silent_for_long_before_it_is_taken_away_was_lost() -> None:
+    """Ten minutes are no shut-down."""
+    assert (lost([1.0] * 50 + [0.0] * 20 + [NAN] * 10, [5.0] * 50 + [NAN] * 30) == 1.0).any()
