@@ -36,14 +36,15 @@ _RESTLESS = (
 _NEVER_STILL = frozenset({"gpu.power", "gpu.energy", "gpu.sm_active", "gpu.dram_active", "gpu.pcie_rx", "gpu.pcie_tx"})
 """Of these at least one must be there: temperature and clocks of a card in steady work are whole numbers that can stay."""
 
-_GAUGES = ("kv.usage", "batch.running", "queue.waiting")
 _LEAST_SIGNALS = 3
 _WORK = ("tokens.generation", "engine.steps", "tokens.prompt_computed", "finished")
 
 _REGULAR = 0.8
-"""A log is a regular one if it has lines in this share of the time in which its program worked."""
+"""A log is a regular one if it has lines in this share of the time in which its program worked before the window."""
 
-_LEAST_HEARD = 120.0
+_LEAST_HEARD = 180.0
+"""A log must begin so many seconds of work before the window: an excerpt that somebody cut out of it ends where it was cut."""
+
 _LEAST_VALUE = 0.01
 
 _FOLLOWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
@@ -55,7 +56,7 @@ _FOLLOWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
 _SHARE_WORDS = ("usage", "util", "perc", "ratio", "occupancy", "saturation", "fill")
 
 _SERIES: WeakKeyDictionary[Frame, dict[Subject, list[Series]]] = WeakKeyDictionary()
-"""Restless series by subject, by frame: they are asked for once a subject."""
+"""Restless series by card, by frame: they are asked for once a card."""
 
 
 def frozen(frame: Frame, card: Subject) -> Floats | None:
@@ -67,34 +68,21 @@ def frozen(frame: Frame, card: Subject) -> Floats | None:
     names = {one.signal for one in series}
     if len(names) < _LEAST_SIGNALS or not names & _NEVER_STILL:
         return None
-    return _still(frame, card, series, _working(frame, card))
-
-
-def engine_frozen(frame: Frame, replica: Subject) -> Floats | None:
-    """Seconds in which an engine made tokens since its KV cache, batch or queue last changed by a bit."""
-    series = _restless(frame).get(replica, [])
-    if not {"kv.usage", "batch.running"} <= {one.signal for one in series}:
-        return None
-    tokens = frame.cells("tokens.generation", replica)
-    return _still(frame, replica, series, None if tokens is None else np.asarray(tokens > 0))
-
-
-def _still(frame: Frame, subject: Subject, series: Sequence[Series], working: Bools | None) -> Floats | None:
-    """Seconds of work since any of some series of a subject changed, where it has values."""
+    working = _working(frame, card)
     if working is None:
         return None
     ends = frame.grid.times
     changed = np.max(np.stack([_last_change(one, ends) for one in series]), axis=0)
     worked = np.concatenate(([0.0], np.cumsum(working) * frame.grid.step))
     since = worked[np.searchsorted(ends, changed, side="left").clip(0, len(ends))]
-    return np.where(_heard(frame, subject, series), np.clip(worked[1:] - since, 0.0, None), np.nan)
+    return np.where(_heard(frame, card, names), np.clip(worked[1:] - since, 0.0, None), np.nan)
 
 
 def _restless(frame: Frame) -> dict[Subject, list[Series]]:
-    """The series of each card and engine that work moves."""
+    """The series of each card that work moves."""
     if frame not in _SERIES:
         found: dict[Subject, list[Series]] = {}
-        for name in (*_RESTLESS, *_GAUGES):
+        for name in _RESTLESS:
             for one in frame.recording.by_signal.get(name, ()):
                 found.setdefault(one.subject, []).append(one)
         _SERIES[frame] = found
@@ -121,14 +109,14 @@ def _progress(frame: Frame, replicas: Sequence[Subject]) -> Bools | None:
     return np.asarray(together(beats, Combine.MAX) > 0) if beats else None
 
 
-def _heard(frame: Frame, subject: Subject, series: Sequence[Series]) -> Bools:
-    """Cells in which any of some series of a subject has values."""
-    rows = [cells for one in series if (cells := frame.cells(one.signal, subject)) is not None]
+def _heard(frame: Frame, card: Subject, names: set[str]) -> Bools:
+    """Cells in which a card has values."""
+    rows = [cells for name in sorted(names) if (cells := frame.cells(name, card)) is not None]
     return np.asarray(~np.isnan(np.stack(rows)).all(axis=0))
 
 
 def log_silent(frame: Frame, replica: Subject) -> Floats | None:
-    """Seconds of work of a replica since it last wrote to its log; unknown for a log that is never regular."""
+    """Seconds of work of a replica since it last wrote to its log; unknown for a log that does not tell what is usual."""
     return _silent(frame, frame.cells("log.lines", replica), _progress(frame, [replica]))
 
 
@@ -145,9 +133,9 @@ def _silent(frame: Frame, lines: Floats | None, working: Bools | None) -> Floats
     heard = np.flatnonzero(written)
     if not len(heard):
         return None
-    spoken = slice(int(heard[0]), int(heard[-1]) + 1)
-    at_work = working[spoken]
-    if at_work.sum() * frame.grid.step < _LEAST_HEARD or (written[spoken] & at_work).sum() < _REGULAR * at_work.sum():
+    usual = slice(int(heard[0]), frame.grid.first)
+    at_work = working[usual]
+    if at_work.sum() * frame.grid.step < _LEAST_HEARD or (written[usual] & at_work).sum() < _REGULAR * at_work.sum():
         return None
     worked = np.cumsum(working) * frame.grid.step
     last = np.maximum.accumulate(np.where(written, worked, 0.0))
@@ -161,10 +149,10 @@ def autoscaler_share(frame: Frame, service: Subject) -> Floats | None:
         return None
     name = str(frame.recording.fact("autoscaler_metric", service) or "").lower()
     aim = np.nan if target is None or np.isnan(target).all() else float(np.nanmax(target))
-    if aim < 1:
+    share = any(word in name for word in _SHARE_WORDS)
+    if aim < 1 or (aim == 1 and share):
         return value
-    percent = any(word in name for word in _SHARE_WORDS) and 1 < aim <= 100
-    return value / 100.0 if percent else None
+    return value / 100.0 if share and aim <= 100 else None
 
 
 def autoscaler_excess(frame: Frame, service: Subject) -> Floats | None:

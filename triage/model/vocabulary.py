@@ -444,7 +444,6 @@ _DERIVED_REPLICA_ROWS: list[Row] = [
     ("memory.per_request", "bytes", _GAUGE, _MAX, "Host memory that a replica keeps for each request that has ended."),
     ("kv.context_ratio", "", _GAUGE, _MAX, "Longest request that is allowed as a share of what the KV cache can hold."),
     ("restart.gain", "", _GAUGE, _MAX, "Time per token before a restart as a multiple of that after it."),
-    ("engine.frozen", "seconds", _GAUGE, _MAX, "Time for which an engine has made tokens while none of its gauges changed."),
     ("log.silent", "seconds", _GAUGE, _MAX, "Time for which a replica has worked without writing to its log."),
 ]
 
