@@ -1,7 +1,7 @@
 """Dumps of one vLLM engine over fifteen minutes, small enough to read: in good health, and with a full KV cache."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 START = 1_777_636_800
 """2026-05-01T12:00:00Z."""
@@ -39,9 +39,23 @@ def dump(trouble: Load) -> str:
     )
 
 
+def _unsteady(load: Load, number: int) -> Load:
+    """The load as it is in one interval: nothing real stands still."""
+    sway = (0.96, 1.03, 0.99, 1.05, 0.97)[number % 5]
+    return replace(
+        load,
+        running=load.running + number % 3,
+        waiting=load.waiting + (number % 4 if load.waiting else 0),
+        kv=round(min(1.0, load.kv + 0.002 * (number % 5)), 4),
+        preempted=load.preempted * sway,
+        finished=load.finished * sway,
+        tokens=load.tokens * sway,
+    )
+
+
 def _samples(trouble: Load) -> Iterator[tuple[str, str, int, float]]:
     """Name, labels, number of the sample and value, series by series."""
-    loads = [HEALTHY if number < _TROUBLE else trouble for number in range(_SAMPLES)]
+    loads = [_unsteady(HEALTHY if number < _TROUBLE else trouble, number) for number in range(_SAMPLES)]
     base = 'job="vllm",instance="10.0.0.1:8000",model_name="llama",service="llm"'
     gauges = {
         "vllm:num_requests_running": [float(load.running) for load in loads],
