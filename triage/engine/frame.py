@@ -1,6 +1,6 @@
 """A recording on one grid of time, so that signals of different sources can be put together."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from math import ceil
 
@@ -95,6 +95,8 @@ class Frame:
         self._patience = max(_PATIENCE_CELLS * recording.step, self.grid.step)
         self._cells: dict[str, dict[Subject, Floats]] = {}
         self._histograms: dict[str, dict[Subject, Histogram]] = {}
+        self.known: dict[Hashable, object] = {}
+        """What was worked out of the signals before, to be remembered until one is added."""
         self._totals: dict[tuple[str, Subject], tuple[Floats, Floats]] = {}
         self._derived: set[tuple[str, Subject]] = set()
         self.origins: dict[tuple[str, Subject], Origin] = {}
@@ -165,6 +167,7 @@ class Frame:
     def put(self, signal: str, subject: Subject, cells: Floats, origin: Origin | None = None) -> None:
         """Adds a derived signal, unless all of it is unknown."""
         if not np.isnan(cells).all():
+            self.known.clear()
             self._cells.setdefault(signal, {})[subject] = cells
             self._derived.add((signal, subject))
             if origin is not None:

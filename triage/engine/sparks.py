@@ -14,15 +14,27 @@ def spark_of(cells: Floats | None, grid: Grid, since: float | None) -> Spark | N
     """The curve of a signal over baseline and window, with the place where the trouble began; None without values."""
     if cells is None or np.isnan(cells).all():
         return None
-    groups = np.array_split(np.arange(len(cells)), min(POINTS, len(cells)))
-    values = tuple(_mean(cells[group]) for group in groups)
-    starts = [float(grid.times[group[0]]) - grid.step for group in groups]
-    place = None if since is None else max((i for i, start in enumerate(starts) if start < since), default=0)
-    window = next((i for i, group in enumerate(groups) if group[-1] >= grid.first), 0)
-    return Spark(start=starts[0], end=float(grid.times[-1]), values=values, window=window, onset=place)
+    count = min(POINTS, len(cells))
+    firsts = np.arange(count) * len(cells) // count
+    starts = grid.times[firsts] - grid.step
+    place = None if since is None else max(int(np.searchsorted(starts, since)) - 1, 0)
+    return Spark(
+        start=float(starts[0]),
+        end=float(grid.times[-1]),
+        values=_means(cells, firsts),
+        window=int(np.searchsorted(firsts, grid.first, side="right")) - 1,
+        onset=place,
+    )
 
 
-def _mean(cells: Floats) -> float | None:
-    """Mean of the known cells, rounded so that the last bits of a processor do not show; None if none is known."""
-    known = cells[~np.isnan(cells)]
-    return float(f"{known.mean():.6g}") if len(known) else None
+def _means(cells: Floats, firsts: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> tuple[float | None, ...]:
+    """Means of the known cells of each group, None where none is known.
+
+    They are rounded so that the last bits of a processor do not show.
+
+    :param firsts: index of each group's first cell
+    """
+    known = ~np.isnan(cells)
+    sums = np.add.reduceat(np.where(known, cells, 0.0), firsts).tolist()
+    counts = np.add.reduceat(known, firsts, dtype=np.int64).tolist()
+    return tuple(float(f"{total / count:.6g}") if count else None for total, count in zip(sums, counts, strict=True))

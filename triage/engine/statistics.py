@@ -1,6 +1,7 @@
 """Statistics of a signal over a span of the grid: numbers, or intervals where only bounds are known."""
 
 from collections.abc import Callable, Sequence
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -95,11 +96,21 @@ def _extreme(totals: Floats, counts: Floats | npt.NDArray[np.bool_], stat: Stat,
 def statistic(
     frame: Frame, signal: str, subjects: Sequence[Subject], stat: Stat, span: slice, across: Combine
 ) -> Interval | None:
-    """A signal's statistic over a span, of several subjects as one; None if it is unknown.
+    """A signal's statistic over a span, of several subjects as one; None if it is unknown. Asked again it is remembered.
 
     Quantiles and means of a distribution are taken over the observations of all the subjects together. Other values are first
     put together over the subjects that are known in each cell; sums of states and gauges count only what is there.
     """
+    key = (signal, tuple(subjects), stat, span.start, span.stop, across)
+    if key not in frame.known:
+        frame.known[key] = _statistic(frame, signal, subjects, stat, span, across)
+    return cast(Interval | None, frame.known[key])
+
+
+def _statistic(
+    frame: Frame, signal: str, subjects: Sequence[Subject], stat: Stat, span: slice, across: Combine
+) -> Interval | None:
+    """A statistic worked out."""
     if catalogue()[signal].kind is Kind.DISTRIBUTION:
         return _of_distribution(frame, signal, subjects, stat, span)
     rows = [cells for subject in subjects if (cells := frame.cells(signal, subject)) is not None]
@@ -192,6 +203,14 @@ def _sums_and_counts(frame: Frame, signal: str, subjects: Sequence[Subject]) -> 
 
 def cells_of(frame: Frame, signal: str, subjects: Sequence[Subject], across: Combine) -> Floats | None:
     """A signal over time, several subjects as one (of a distribution the mean in each cell); None if nobody has it."""
+    key = (signal, tuple(subjects), across)
+    if key not in frame.known:
+        frame.known[key] = _cells_of(frame, signal, subjects, across)
+    return cast(Floats | None, frame.known[key])
+
+
+def _cells_of(frame: Frame, signal: str, subjects: Sequence[Subject], across: Combine) -> Floats | None:
+    """A signal over time worked out."""
     if catalogue()[signal].kind is Kind.DISTRIBUTION:
         return mean_cells(frame, signal, subjects)
     rows = [cells for subject in subjects if (cells := frame.cells(signal, subject)) is not None]
