@@ -445,9 +445,7 @@ def _concerns(event: Event, context: Context) -> bool:
         return False
     if Scope.GPU in (event.subject.scope, subject.scope) and Scope.REPLICA in (event.subject.scope, subject.scope):
         return _share_a_card(context.frame, event.subject, subject)
-    if {event.subject.scope, subject.scope} == {Scope.REPLICA, Scope.NODE} and _is_unplaced(
-        context.frame, event.subject, subject
-    ):
+    if Scope.NODE in (event.subject.scope, subject.scope) and _is_unplaced(context.frame, event.subject, subject):
         return True
     return event.subject in context.frame.related(subject, event.subject.scope) or subject in context.frame.related(
         event.subject, subject.scope
@@ -455,9 +453,9 @@ def _concerns(event: Event, context: Context) -> bool:
 
 
 def _is_unplaced(frame: Frame, one: Subject, other: Subject) -> bool:
-    """Whether nobody knows on which node the replica of a pair is."""
-    replica = one if one.scope is Scope.REPLICA else other
-    return all(target.scope is not Scope.NODE for target in frame.recording.links.get(replica, ()))
+    """Whether nobody knows on which node the replica or card of a pair is."""
+    part = other if one.scope is Scope.NODE else one
+    return part.scope is not Scope.NODE and all(target.scope is not Scope.NODE for target in frame.recording.links.get(part, ()))
 
 
 def _share_a_card(frame: Frame, one: Subject, other: Subject) -> bool:
