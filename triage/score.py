@@ -54,7 +54,7 @@ class Result(BaseModel):
     """How one case came out.
 
     :param first: the first-ranked root cause that was reported, empty if none
-    :param right: a fault's first root cause is accepted; a healthy case has nothing above info; an unknowable one an accepted status
+    :param right: a fault's first root cause is accepted; a healthy case has nothing above info; an unknowable one is left open
     :param silent: no root cause was reported
     :param ruled: some accepted id has a rule
     :param forbidden: reported ids that must not be
@@ -228,14 +228,19 @@ def _remarks(one: Result) -> str:
 def summary(result: Score) -> list[str]:
     """The figures of a score, a line each."""
     faults, healthy, unknowable = result.of("fault"), result.of("healthy"), result.of("unknowable")
-    ruled = [one for one in faults if one.ruled]
-    return [
-        f"faults: {len(faults)}, first cause right in {sum(o.right for o in faults)} ({result.top1:.1%}); "
-        f"of {len(ruled)} whose kind has a rule in {sum(o.right for o in ruled)} ({_share([o.right for o in ruled]):.1%})",
-        f"silent: {sum(o.silent for o in faults)}; another kind first: {sum(not o.right and not o.silent for o in faults)}",
+    right = sum(one.right for one in faults)
+    forbidden = sum(len(one.forbidden) for one in result.results)
+    lines = [
+        f"faults: {len(faults)}, first cause right in {right} ({result.top1:.1%})",
+        f"silent: {sum(o.silent for o in faults)}; another kind first: {len(faults) - right - sum(o.silent for o in faults)}",
         f"layer right: {_share([o.layer_right for o in faults]):.1%}; cause right: {_share([o.cause_right for o in faults]):.1%}",
         f"roots: precision {result.root_precision:.1%}, recall {result.root_recall:.1%}",
         f"healthy: {len(healthy)}, false alarms {len(result.false_alarms)}",
         f"unknowable: {len(unknowable)}, answered honestly {sum(o.right for o in unknowable)}",
-        f"forbidden findings: {sum(len(o.forbidden) for o in result.results)}; status not accepted: {sum(not o.status_right for o in result.results)}",
+        f"forbidden findings: {forbidden}; status not accepted: {sum(not o.status_right for o in result.results)}",
     ]
+    ruled = [one for one in faults if one.ruled]
+    if len(ruled) < len(faults):
+        known = sum(one.right for one in ruled)
+        lines.insert(1, f"of the {len(ruled)} whose kind has a rule: {known} ({_share([o.right for o in ruled]):.1%})")
+    return lines

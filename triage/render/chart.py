@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from triage.model.diagnosis import Evidence, Spark
+from triage.model.units import clock, quantity
 from triage.render.safe import html
 from triage.render.spark import bounds, is_drawn, pooled
-from triage.model.units import clock, quantity
 
 _WIDTH, _HEIGHT = 640.0, 150.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 92.0, 64.0, 14.0, 22.0

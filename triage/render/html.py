@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from triage.model.diagnosis import Diagnosis, Evidence, Finding, LayerState, Status, Symptom, Verdict
+from triage.model.units import clock
 from triage.render.chain import Node, trees, trigger
 from triage.render.chart import chart
 from triage.render.reading import (
@@ -27,7 +28,6 @@ from triage.render.reading import (
     window,
 )
 from triage.render.safe import html, inert
-from triage.model.units import clock
 
 _TEXT_STYLE = "\ufe0e"
 """Asks for the plain form of a sign that some fonts draw as a picture."""

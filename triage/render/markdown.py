@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from triage.model.diagnosis import Diagnosis, Evidence, Finding, Status, Verdict
+from triage.model.units import clock
 from triage.render.chain import Node, trees, trigger
 from triage.render.reading import (
     LAYER_WORDS,
@@ -24,7 +25,6 @@ from triage.render.reading import (
 )
 from triage.render.safe import code, fenced, inert, markdown
 from triage.render.spark import spark
-from triage.model.units import clock
 
 VERDICT_WORDS = {Verdict.PRESENT: "holds", Verdict.ABSENT: "does not hold", Verdict.UNKNOWN: "cannot be told"}
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from triage.model.diagnosis import Diagnosis, Evidence, Finding, LayerState, NotEvaluated, RuledOut, Status, Symptom, Verdict
-from triage.model.vocabulary import catalogue
 from triage.model.units import NO_DATA, clock, compared, duration, interval, number, quantity
+from triage.model.vocabulary import catalogue
 
 LAYER_WORDS = {
     LayerState.CLEARED: "cleared",

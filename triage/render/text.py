@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from triage.model.diagnosis import Diagnosis, Evidence, Finding, LayerState, Status, Symptom, Verdict
+from triage.model.units import clock
 from triage.render.chain import Node, trees, trigger
 from triage.render.page import Line, Page, Row, Words
 from triage.render.reading import (
@@ -31,7 +32,6 @@ from triage.render.reading import (
 )
 from triage.render.safe import inert
 from triage.render.spark import signs, spark
-from triage.model.units import clock
 
 STATUS_SIGNS = {
     Status.HEALTHY: ("✔", "good"),
