@@ -14,6 +14,7 @@ from triage.ingest.incident import read_incident
 from triage.model.diagnosis import Diagnosis
 from triage.model.recording import Recording
 from triage.model.rule import Rule
+from triage.model.vocabulary import Cause, Layer
 
 Sort = Literal["fault", "healthy", "unknowable"]
 
@@ -57,6 +58,9 @@ class Result(BaseModel):
     :param right: a fault's first root cause is accepted; a healthy case has nothing above info; an unknowable one is left open
     :param silent: no root cause was reported
     :param ruled: some accepted id has a rule
+    :param layer: the true layer of a fault; ``layer_found`` is that of the first root. An accepted root of another layer counts
+        as the true one, since several roots of several layers can be accepted
+    :param cause: likewise the cause
     :param forbidden: reported ids that must not be
     :param extra: reported roots that are neither accepted nor allowed besides
     """
@@ -72,8 +76,10 @@ class Result(BaseModel):
     status_right: bool
     silent: bool
     ruled: bool
-    layer_right: bool
-    cause_right: bool
+    layer: str
+    layer_found: str
+    cause: str
+    cause_found: str
     found: tuple[str, ...]
     roots: tuple[str, ...]
     forbidden: tuple[str, ...]
@@ -179,10 +185,11 @@ def _compared(case: str, truth: Truth, diagnosis: Diagnosis | None, rules: Seque
     status = diagnosis.status.value if diagnosis else "error"
     roots = tuple(f.rule for f in findings if f.role == "root")
     first = next((f for f in findings if f.role == "root"), None)
+    accepted = first is not None and first.rule in truth.root
     loud = [f for f in findings if f.severity != "info"]
     status_right = not truth.status or status in truth.status
     rights: dict[Sort, bool] = {
-        "fault": first is not None and first.rule in truth.root,
+        "fault": accepted,
         "healthy": not loud and diagnosis is not None and status_right,
         "unknowable": status_right and not (set(roots) - set(truth.also)),
     }
@@ -196,8 +203,10 @@ def _compared(case: str, truth: Truth, diagnosis: Diagnosis | None, rules: Seque
         status_right=status_right,
         silent=not roots,
         ruled=bool(set(truth.root) & {rule.id for rule in rules}),
-        layer_right=first is not None and (not truth.layer or first.layer.value == truth.layer or first.rule in truth.root),
-        cause_right=first is not None and (not truth.cause or first.cause.value == truth.cause or first.rule in truth.root),
+        layer=truth.layer,
+        layer_found=truth.layer if accepted else first.layer.value if first else "",
+        cause=truth.cause,
+        cause_found=truth.cause if accepted else first.cause.value if first else "",
         found=tuple(f.rule for f in findings),
         roots=roots,
         forbidden=tuple(f.rule for f in loud if f.rule in truth.not_),
@@ -213,7 +222,32 @@ def text(result: Score) -> str:
         mark = "yes" if one.right else "silent" if one.silent and one.sort == "fault" else "NO"
         wanted = "|".join(one.wanted[:2]) or one.sort
         lines.append(f"{one.case:<20} {wanted:<34.34} {one.first or '-':<28} {one.status:<13} {mark}{_remarks(one)}")
-    return "\n".join([*lines, "", *summary(result)])
+    tables = [line for of in ("layer", "cause") for line in ("", *matrix(result, of))]
+    return "\n".join([*lines, "", *summary(result), *_confused(result), *tables])
+
+
+def _confused(result: Score) -> list[str]:
+    """Kinds for which another kind was put first."""
+    pairs = [
+        f"  {wanted} taken for {first}" + (f" ({count} times)" if count > 1 else "") for wanted, first, count in result.confusions
+    ]
+    return ["taken for another kind:", *pairs] if pairs else []
+
+
+def _hit(one: Result, of: str) -> bool:
+    """Whether a fault's layer or cause was found."""
+    found = getattr(one, f"{of}_found")
+    return bool(found) and found == (getattr(one, of) or found)
+
+
+def matrix(result: Score, of: Literal["layer", "cause"]) -> list[str]:
+    """How often each true layer or cause of the faults was reported as which: rows are true, columns reported."""
+    names = [entry.value for entry in (Layer if of == "layer" else Cause)]
+    counts = Counter((getattr(one, of), getattr(one, f"{of}_found")) for one in result.of("fault"))
+    if not any(counts[name, column] for name in names for column in (*names, "")):
+        return []
+    head = f"{of + ' (true | reported)':<26}" + "".join(f"{name:>15}" for name in (*names, "silent"))
+    return [head, *(f"{name:<26}" + "".join(f"{counts[name, column]:>15}" for column in (*names, "")) for name in names)]
 
 
 def _remarks(one: Result) -> str:
@@ -233,7 +267,10 @@ def summary(result: Score) -> list[str]:
     lines = [
         f"faults: {len(faults)}, first cause right in {right} ({result.top1:.1%})",
         f"silent: {sum(o.silent for o in faults)}; another kind first: {len(faults) - right - sum(o.silent for o in faults)}",
-        f"layer right: {_share([o.layer_right for o in faults]):.1%}; cause right: {_share([o.cause_right for o in faults]):.1%}",
+        (
+            f"layer right: {_share([_hit(one, 'layer') for one in faults]):.1%}; "
+            f"cause right: {_share([_hit(one, 'cause') for one in faults]):.1%}"
+        ),
         f"roots: precision {result.root_precision:.1%}, recall {result.root_recall:.1%}",
         f"healthy: {len(healthy)}, false alarms {len(result.false_alarms)}",
         f"unknowable: {len(unknowable)}, answered honestly {sum(o.right for o in unknowable)}",

@@ -17,10 +17,10 @@ ORIGIN = Origin("dcgm", "DCGM_FI_DEV_XID_ERRORS")
 
 def series(signal: str, first: float, values: list[float]) -> Series:
     """A card's signal every 15 seconds."""
-    return Series(signal, CARD, first + 15.0 * np.arange(len(values)), np.array(values, dtype=float), ORIGIN)
+    return Series(signal, CARD, first + 15.0 * np.arange(len(values), dtype=np.float64), np.array(values, dtype=float), ORIGIN)
 
 
-def test_a_new_code_is_an_event_of_the_card_with_what_is_known_of_it():
+def test_a_new_code_is_an_event_of_the_card_with_what_is_known_of_it() -> None:
     """The gauge changes from nothing to 79."""
     (event,) = exporter_xids([series("gpu.xid", 600.0, [0, 0, 79, 79])], WINDOW, 15.0)
     assert (event.time, event.name, event.subject) == (630.0, "79", CARD)
@@ -28,24 +28,24 @@ def test_a_new_code_is_an_event_of_the_card_with_what_is_known_of_it():
     assert "gpu-off-bus" in event.attrs["kinds"]
 
 
-def test_a_code_that_was_there_all_along_is_no_event():
+def test_a_code_that_was_there_all_along_is_no_event() -> None:
     """The exporter keeps the last code for days."""
     assert exporter_xids([series("gpu.temp", 0.0, [40.0] * 80), series("gpu.xid", 0.0, [43.0] * 80)], WINDOW, 15.0) == ()
 
 
-def test_a_gauge_that_appears_with_its_first_code_is_an_event():
+def test_a_gauge_that_appears_with_its_first_code_is_an_event() -> None:
     """Some exporters leave the gauge out while there is nothing to report."""
     events = exporter_xids([series("gpu.temp", 0.0, [40.0] * 80), series("gpu.xid", 900.0, [48.0] * 20)], WINDOW, 15.0)
     assert [(event.time, event.name) for event in events] == [(900.0, "48")]
 
 
-def test_what_was_before_the_baseline_is_left_out():
+def test_what_was_before_the_baseline_is_left_out() -> None:
     """Only the baseline and the window are looked at."""
     assert exporter_xids([series("gpu.xid", -90.0, [0, 31, 31, 31])], WINDOW, 15.0) == ()
 
 
 @given(st.lists(st.sampled_from([0.0, 13.0, 31.0, 45.0]), min_size=1, max_size=30))
-def test_each_change_to_a_code_is_told_once(values: list[float]):
+def test_each_change_to_a_code_is_told_once(values: list[float]) -> None:
     """Whatever the gauge does, an event is a change to a code."""
     changes = sum(now != 0 and now != before for before, now in pairwise(values))
     assert len(exporter_xids([series("gpu.xid", 600.0, values)], WINDOW, 15.0)) == changes

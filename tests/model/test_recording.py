@@ -22,20 +22,20 @@ def parts(*events: Event) -> list[Recording]:
 
 
 @pytest.mark.parametrize("address", ["0000:52:00", "PCI:0000:52", "0000:52:00.0"])
-def test_a_kernel_report_of_a_pci_address_is_about_the_card_of_that_node(address: str):
+def test_a_kernel_report_of_a_pci_address_is_about_the_card_of_that_node(address: str) -> None:
     """The same address exists on another node, too."""
     recording = merged(parts(Event(700.0, "xid", "79", OTHER, {"pci": address})))
     assert [event.subject for event in recording.events] == [TWIN]
 
 
 @pytest.mark.parametrize("address", ["0000:53:00", "no address", "::", "0000:52:00:00:00"])
-def test_a_report_of_an_unknown_address_stays_with_its_node(address: str):
+def test_a_report_of_an_unknown_address_stays_with_its_node(address: str) -> None:
     """No card has it."""
     recording = merged(parts(Event(700.0, "xid", "79", NODE, {"pci": address})))
     assert [event.subject for event in recording.events] == [NODE]
 
 
-def test_an_exporter_does_not_repeat_what_the_kernel_says_of_a_card():
+def test_an_exporter_does_not_repeat_what_the_kernel_says_of_a_card() -> None:
     """Another code, another card and a report of much later stay."""
     kernel = Event(700.0, "xid", "79", NODE, {"pci": "0000:52:00", "emitter": "kernel"})
     echo = Event(715.0, "xid", "79", CARD, {"emitter": "exporter"})
