@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
+import re2
 
 from triage.engine.fleet import alike
 from triage.engine.frame import Frame
@@ -14,6 +15,7 @@ from triage.engine.quantiles import Interval
 from triage.engine.queries import query_of
 from triage.engine.sparks import spark_of
 from triage.engine.statistics import cells_of, exact, known, statistic
+from triage.errors import ConfigError
 from triage.model.diagnosis import Evidence, Verdict
 from triage.model.recording import Event, Floats, SourceState, Subject
 from triage.model.rule import All, Any, Bound, Condition, Gone, Known, Measure, Not, Occurrence, Operand
@@ -28,6 +30,11 @@ CHANGE_KINDS = frozenset(
 
 _EARLIER = 600.0
 """An event without ``within`` counts from ten minutes before the window: a cause often comes a little before what it causes."""
+
+_UNSEEN = 0.5
+"""With more than this share of a span unknown nobody can say that something never happened in it."""
+
+_COUNT = re.compile(r"[0-9]{1,9}")
 
 _GRACE = 60.0
 """Clocks of event sources and metrics differ, and a scrape is late: an event may be stamped this much after the onset."""
@@ -173,6 +180,8 @@ def _measure_one(measure: Measure, context: Context, subjects: Sequence[Subject]
     verdict, held = _compared(value, op, threshold), None
     if measure.lasting is not None:
         verdict, held = _lasts(cells, op, threshold, measure, frame)
+    elif _rests_on_the_unseen(measure, op, verdict, cells, frame):
+        verdict, shown["text"] = UNKNOWN, "too little of the span was seen to say so"
     since = _since(cells, op, threshold.estimate, frame) if cells is not None and verdict is PRESENT else None
     return blank.model_copy(
         update={
@@ -233,9 +242,10 @@ def _threshold(bound: Bound, measure: Measure, context: Context, subjects: Seque
     if base is None:
         return None, words
     low, middle, high = (value * _factor(bound) + bound.plus for value in (base.low, base.estimate, base.high))
-    if bound.at_least is not None and middle < bound.at_least:
-        return exact(bound.at_least), f"at least {bound.at_least:g}"
-    return Interval(middle, min(low, high), max(low, high)), words
+    limits = Interval(middle, min(low, high), max(low, high))
+    if bound.at_least is None or middle >= bound.at_least:
+        return limits, words
+    return Interval(*(max(value, bound.at_least) for value in limits)), f"at least {bound.at_least:g}"
 
 
 def _factor(bound: Operand) -> float:
@@ -316,6 +326,19 @@ def _compared(value: Interval, op: str, threshold: Interval) -> Verdict:
     return UNKNOWN if possibly else ABSENT
 
 
+_NEVER = {("max", ">"), ("sum", ">"), ("changes", ">"), ("min", "<")}
+"""Statistics by the direction in which one more value could turn them over."""
+
+
+def _rests_on_the_unseen(measure: Measure, op: str, verdict: Verdict, cells: Floats | None, frame: Frame) -> bool:
+    """Whether a verdict says that something never happened while most of the span was not seen."""
+    upward = (op[0] == ">") == (verdict is ABSENT)
+    if cells is None or verdict is UNKNOWN or (measure.stat, ">" if upward else "<") not in _NEVER:
+        return False
+    span = cells[_span(measure, frame)]
+    return bool(np.isnan(span).mean() > _UNSEEN) and catalogue()[measure.signal].kind is not Kind.DISTRIBUTION
+
+
 def _lasts(cells: Floats | None, op: str, threshold: Interval, measure: Measure, frame: Frame) -> tuple[Verdict, float | None]:
     """Whether every value in a row satisfies the bound for long enough, and for how many seconds it does at most."""
     if cells is None:
@@ -389,7 +412,7 @@ def _occurred(occurrence: Occurrence, context: Context) -> Evidence:
 def _lines(event: Event) -> int:
     """How many lines an event stands for."""
     told = event.attrs.get("count", "1")
-    return int(told) if told.isdigit() else 1
+    return int(told) if _COUNT.fullmatch(told) else 1
 
 
 def _event_text(event: Event) -> str:
@@ -407,14 +430,31 @@ def _counts(event: Event, occurrence: Occurrence, context: Context) -> bool:
         return False
     if occurrence.own is not None and _is_own(event, context.frame.recording.service) != occurrence.own:
         return False
-    if any(not _pattern(wanted).fullmatch(event.attrs.get(key, "")) for key, wanted in occurrence.where.items()):
+    if not all(_matches(wanted, event.attrs.get(key, "")) for key, wanted in occurrence.where.items()):
         return False
     return _in_time(event, occurrence, context) and _concerns(event, context)
 
 
+def _matches(pattern: str, text: str) -> bool:
+    """Whether all of a text, which anybody may have written, is what a rule asks for; takes linear time."""
+    return _matcher(pattern)(text.encode("utf-8", "replace")) is not None
+
+
 @cache
-def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(text)
+def _matcher(text: str) -> Callable[[bytes], object]:
+    """What matches a rule's regular expression with whole texts.
+
+    :raises ConfigError: it is none that can be matched in linear time
+    """
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        matcher: Callable[[bytes], object] = re2.compile(text.encode(), options).fullmatch
+        return matcher
+    except re2.error as error:
+        raise ConfigError(
+            f"a rule asks for {text!r}, which is no regular expression", "triage rules lint shows the place"
+        ) from error
 
 
 def _is_own(event: Event, service: str) -> bool:
@@ -484,7 +524,7 @@ def _emitter_seen(occurrence: Occurrence, context: Context) -> bool:
 def _known(condition: Known, context: Context) -> Evidence:
     """A fact against the values that are asked for."""
     fact = context.frame.recording.fact(condition.fact, context.subject)
-    verdict = UNKNOWN if fact is None else PRESENT if _pattern(condition.matches).fullmatch(_as_text(fact)) else ABSENT
+    verdict = UNKNOWN if fact is None else PRESENT if _matches(condition.matches, _as_text(fact)) else ABSENT
     return Evidence(
         signal=f"fact:{condition.fact}",
         subject=str(context.subject),
