@@ -272,14 +272,16 @@ def _falsely_ready(frame: Frame, replica: Subject) -> Floats | None:
     up, state, stalled = frame.cells("target.up", replica), alive(frame, replica), frame.cells("engine.stalled", replica)
     if not says or (up is None and state is None):
         return None
-    unknown = np.full(len(frame.grid.times), np.nan)
-    works = unknown if state is None else state.copy()
+    works = np.full(len(frame.grid.times), np.nan) if state is None else state.copy()
     if up is not None:
         works = np.where(np.isnan(works) & (up == 0), 0.0, works)
     if stalled is not None:
         works = np.where(stalled == 1, 0.0, works)
+    silent, pod = 1.0 - works, frame.cells("pod.ready", replica)
+    if pod is not None and not np.isnan(pod).all():
+        silent = _without_last_silence(silent, ~np.isnan(pod), round(_TAKEN_AWAY / frame.grid.step))
     ready = together(says, Combine.MAX)
-    return np.where(np.isnan(ready) | np.isnan(works), np.nan, ((ready >= 1) & (works == 0)).astype(float))
+    return np.where(np.isnan(ready) | np.isnan(silent), np.nan, ((ready >= 1) & (silent == 1)).astype(float))
 
 
 def _uptime(frame: Frame, replica: Subject) -> Floats | None:
