@@ -235,8 +235,8 @@ def test_endpoint_that_dies(collector: Collector, request_for: Asking) -> None:
     with serving(dies) as dying, serving(works) as living:
         recording = collector.collect(request_for(dying.address, living.address, seconds=4))
     assert [moment for moment, _ in samples(recording, "queue.waiting", dying.address)] == [0, 1]
-    assert values(recording, "target.up", f"vllm/{dying.address}") == [1, 1, 0, 0, 0]
-    assert values(recording, "target.up", f"vllm/{living.address}") == [1, 1, 1, 1, 1]
+    assert values(recording, "target.up", dying.address) == [1, 1, 0, 0, 0]
+    assert values(recording, "target.up", living.address) == [1, 1, 1, 1, 1]
     assert recording.sources[0].state == "partial"
     assert f"{dying.address} closed the connection (3 of 5 scrapes)" in recording.sources[0].reason
 

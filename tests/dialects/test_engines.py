@@ -194,7 +194,7 @@ SERVES = {
     | {"engine.steps", "kv.used", "kv.capacity", "tokens.prompt", "admission.rejected", "finished.abort", "finished.error"}
     | {"http.requests", "http.2xx", "http.4xx", "http.5xx", "length.prompt", "length.generation"},
     "llamacpp-2026-08": {"batch.running", "queue.waiting", "engine.steps", "tokens.generation", "tokens.prompt_computed"}
-    | {"tokens.prompt_cached", "prefix.hits", "spec.drafts", "spec.draft_tokens", "spec.accepted_tokens"},
+    | {"tokens.prompt_cached", "prefix.hits", "spec.drafts", "spec.draft_tokens", "spec.accepted_tokens", "latency.itl"},
     "llamacpp-2025-02": {"batch.running", "queue.waiting", "engine.steps", "tokens.generation", "kv.usage", "kv.used"},
     "lmdeploy-2026-08": CORE
     | {
@@ -326,8 +326,6 @@ LEFT_OUT = {
         "nv_cpu_utilization",
         "nv_inference_count",
         "nv_inference_exec_count",
-        "nv_inference_queue_duration_us",
-        "nv_inference_request_duration_us",
         "nv_trt_llm_inflight_batcher_metrics",
         "nv_trt_llm_runtime_memory_metrics",
     },
@@ -338,7 +336,6 @@ LEFT_OUT = {
         "llamacpp:predicted_tokens_seconds",
         "llamacpp:prompt_seconds_total",
         "llamacpp:prompt_tokens_seconds",
-        "llamacpp:tokens_predicted_seconds_total",
     },
     "llamacpp-2025-02": set(),
     "lmdeploy-2026-08": {

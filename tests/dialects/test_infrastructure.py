@@ -120,7 +120,7 @@ LAST: dict[str, dict[tuple[str, str], float]] = {
         ("gateway.overflow", "gw-0"): 0.3,
         ("gateway.circuit_open", "gw-0"): 1,
         ("gateway.retries", "gw-0"): 1,
-        ("gateway.retries_exhausted", "gw-0"): 0.1,
+        ("gateway.retries_exhausted", "gw-0"): 10.1,
         ("gateway.timeouts", "gw-0"): 0.4,
         ("gateway.client_left", "gw-0"): 0.2,
         ("gateway.connect_failures", "gw-0"): 0.5,

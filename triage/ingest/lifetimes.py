@@ -1,98 +1,158 @@
 """Metrics that end or change their name while their targets go on: events that no value can tell."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from triage.ingest.naming import Ways
-from triage.model.dialect import Dialect, Entry
-from triage.model.recording import Event, Window
+from triage.ingest.naming import Use, Ways
+from triage.ingest.raw import RawSeries
+from triage.model.recording import Event, Subject, Window
 from triage.model.vocabulary import Kind, Scope, catalogue
 
 _LEAST_SILENCE = 180.0
 """A metric must be silent for this many seconds at the window's end to count as ended: scrapes fail now and then."""
 
+_EXPECTED = 10.0
+"""A counter is missed only if it would have counted this much by now: a child of a counter is made when it first counts, so after
+a restart one that counts errors is not there for a while."""
+
 
 @dataclass
 class _Life:
-    """When one spelling of a metric was seen."""
+    """When something was seen.
 
-    name: str
+    :param growth: how much a counter grew in that time
+    """
+
     first: float
     last: float
-    entry: Entry
+    growth: float = 0.0
+
+    def extend(self, one: RawSeries) -> None:
+        """Takes note of a series."""
+        self.first, self.last = min(self.first, float(one.times[0])), max(self.last, float(one.times[-1]))
 
 
 @dataclass
-class _Entry:
-    """All spellings of one entry, by rank."""
+class _Metric:
+    """All that was seen of one entry: the lives of its names, and of the whole at each subject."""
 
-    dialect: Dialect
-    lives: dict[int, _Life] = field(default_factory=dict)
+    use: Use
+    names: dict[tuple[int, str], _Life] = field(default_factory=dict)
+    subjects: dict[Subject, _Life] = field(default_factory=dict)
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is there only once it has counted something."""
+        return self.use.entry.type in {"counter", "histogram"}
+
+    @property
+    def name(self) -> str:
+        """Its best name that was seen."""
+        return min(self.names)[1]
+
+
+Metrics = Collection[_Metric]
 
 
 def metric_events(ways: Iterable[Ways], window: Window, step: float) -> tuple[Event, ...]:
-    """Events of kind ``metric``: ``renamed`` (the old name ends, a newer one begins), ``gone`` (it ends, others of its source go on).
+    """Events of kind ``metric``: ``renamed`` (the old name ends, a newer one goes on), ``gone`` (it ends, and its targets go on).
 
     Only sources that always show all their metrics are looked at: engines and cards. A gauge that exists only while something is
     the case (a state) ends by its nature.
     """
-    entries = _entries(ways)
-    end = max((life.last for entry in entries.values() for life in entry.lives.values()), default=window.end)
-    end = min(end, window.end)
+    metrics = [one for one in _metrics(ways) if one.use.dialect.scope in (Scope.REPLICA, Scope.GPU)]
+    end = min(max((life.last for one in metrics for life in one.subjects.values()), default=window.end), window.end)
     silence = max(_LEAST_SILENCE, 6 * step)
+    by_dialect: dict[str, list[_Metric]] = {}
+    for one in metrics:
+        by_dialect.setdefault(one.use.dialect.name, []).append(one)
     events: list[Event] = []
-    for one in entries.values():
-        if one.dialect.scope not in (Scope.REPLICA, Scope.GPU):
-            continue
-        events += _renamed(one, end, silence) or _gone(one, entries, end, silence)
-    return tuple(
-        sorted((e for e in events if e.time >= window.baseline_start), key=lambda e: (e.time, e.name, e.attrs["metric"]))
-    )
+    for family in by_dialect.values():
+        alive = _alive(family, end - silence)
+        for one in family:
+            events += list(_renamed(one, end, silence)) or list(_gone(one, family, alive, end, silence))
+    kept = (event for event in events if event.time >= window.baseline_start)
+    return tuple(sorted(kept, key=lambda event: (event.time, event.name, event.attrs["metric"], event.attrs["signal"])))
 
 
-def _entries(ways: Iterable[Ways]) -> dict[int, _Entry]:
-    """First and last time of every spelling of every entry."""
-    found: dict[int, _Entry] = {}
+def _metrics(ways: Iterable[Ways]) -> list[_Metric]:
+    """What was seen of every entry."""
+    found: dict[int, _Metric] = {}
     for slots in ways:
-        for group in slots.values():
+        for (order, rank), group in slots.items():
+            metric = found.setdefault(order, _Metric(group.use))
+            whole = metric.subjects.setdefault(group.subject, _Life(float("inf"), float("-inf")))
             for use, one in group.parts:
-                entry = found.setdefault(id(use.entry), _Entry(use.dialect))
-                first, last = float(one.times[0]), float(one.times[-1])
-                life = entry.lives.setdefault(use.rank, _Life(use.entry.names[use.rank], first, last, use.entry))
-                life.first, life.last = min(life.first, first), max(life.last, last)
-    return found
+                name = metric.names.setdefault((rank, use.metric or one.name), _Life(float("inf"), float("-inf")))
+                name.extend(one)
+                whole.extend(one)
+                if use.part in {"", "count"}:
+                    whole.growth += _growth(one)
+    return [found[order] for order in sorted(found)]
 
 
-def _renamed(one: _Entry, end: float, silence: float) -> list[Event]:
-    """The event of an old name that ended while a newer one of the same quantity began and goes on."""
-    old = max(one.lives)
-    new = min(one.lives)
-    older, newer = one.lives[old], one.lives[new]
+def _growth(one: RawSeries) -> float:
+    """How much a counter grew, about."""
+    if one.rate:
+        return float(one.values.mean() * (one.times[-1] - one.times[0]))
+    return max(0.0, float(one.values[-1] - one.values[0]))
+
+
+def _alive(family: Metrics, since: float) -> dict[Subject, _Life]:
+    """Subjects that show something of a dialect until the end, with their whole lives."""
+    lives: dict[Subject, _Life] = {}
+    for metric in family:
+        for subject, life in metric.subjects.items():
+            whole = lives.setdefault(subject, _Life(life.first, life.last))
+            whole.first, whole.last = min(whole.first, life.first), max(whole.last, life.last)
+    return {subject: life for subject, life in lives.items() if life.last >= since}
+
+
+def _renamed(one: _Metric, end: float, silence: float) -> Iterator[Event]:
+    """The event of an old name that ended while a newer one of the same quantity, which began later, goes on."""
+    (_, new), newer = min(one.names.items(), key=lambda item: item[0])
+    (_, old), older = max(one.names.items(), key=lambda item: item[0])
     if old == new or older.last > end - silence or newer.last < end - silence or newer.first < older.first + silence:
-        return []
-    attrs = {"metric": older.name, "successor": newer.name, "signal": older.entry.signal}
-    text = f"{older.name} ended, {newer.name} began"
-    return [Event(older.last, "metric", "renamed", attrs=attrs, text=text, source=one.dialect.name)]
+        return
+    attrs = {"metric": old, "successor": new, "signal": one.use.entry.signal}
+    yield Event(older.last, "metric", "renamed", attrs=attrs, text=f"{old} ended, {new} began", source=one.use.dialect.name)
 
 
-def _gone(one: _Entry, entries: Mapping[int, _Entry], end: float, silence: float) -> list[Event]:
-    """The event of a metric that ended while its source's other metrics go on."""
-    last = max(life.last for life in one.lives.values())
-    life = one.lives[min(one.lives)]
-    if last > end - silence or not life.entry.signal or catalogue()[life.entry.signal].kind is Kind.STATE:
-        return []
-    siblings = [other for other in entries.values() if other.dialect is one.dialect and other is not one]
-    going_on = sum(max(life.last for life in other.lives.values()) > end - silence for other in siblings)
-    if going_on * 2 < len(siblings) or not siblings:
-        return []
-    attrs = {"metric": life.name, "signal": life.entry.signal}
-    return [
-        Event(
-            last,
-            "metric",
-            "gone",
-            attrs=attrs,
-            text=f"{life.name} ended while others of {one.dialect.title} go on",
-            source=one.dialect.name,
-        )
-    ]
+def _gone(one: _Metric, family: Metrics, alive: dict[Subject, _Life], end: float, silence: float) -> Iterator[Event]:
+    """The event of a metric that ended everywhere, while targets of its source, which ought to show it, go on without it."""
+    signal = one.use.entry.signal
+    last = max(life.last for life in one.subjects.values())
+    if last > end - silence or catalogue()[signal].kind is Kind.STATE:
+        return
+    left = [subject for subject in alive if _is_missed(one, alive[subject], subject, end, silence)]
+    other_ways = any(
+        other.use.entry.signal == signal and _shows(other, alive, end - silence) for other in family if other is not one
+    )
+    if not left or other_ways or not _others_go_on(one, family, left, end - silence):
+        return
+    title = one.use.dialect.title
+    text = f"{one.name} ended while others of {title} go on"
+    yield Event(last, "metric", "gone", attrs={"metric": one.name, "signal": signal}, text=text, source=one.use.dialect.name)
+
+
+def _is_missed(one: _Metric, life: _Life, subject: Subject, end: float, silence: float) -> bool:
+    """Whether a living subject ought to show a metric: it did so before, or all that were there before it did all their lives."""
+    own = one.subjects.get(subject)
+    usual = own or max(one.subjects.values(), key=lambda other: other.last)
+    silent = end - (own.last if own else max(life.first, usual.last))
+    if silent < silence:
+        return False
+    rate = usual.growth / max(usual.last - usual.first, 1.0)
+    return not one.counts or rate * silent >= _EXPECTED
+
+
+def _shows(one: _Metric, subjects: Collection[Subject], since: float) -> bool:
+    """Whether any of some subjects shows a metric until the end."""
+    return any(one.subjects[subject].last >= since for subject in subjects if subject in one.subjects)
+
+
+def _others_go_on(one: _Metric, family: Metrics, subjects: Collection[Subject], since: float) -> bool:
+    """Whether at least half of the other metrics of its sort go on at these subjects."""
+    others = [other for other in family if other is not one and other.counts == one.counts]
+    going_on = sum(_shows(other, subjects, since) for other in others)
+    return bool(others) and going_on * 2 >= len(others)

@@ -1,7 +1,7 @@
 """How metric names are read: which entry of which dialect a name belongs to, in all its spellings."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from triage.ingest.raw import RawSeries
@@ -12,17 +12,28 @@ from triage.model.vocabulary import Scope
 GENERIC = re.compile(r"(process|python|http|go|container)_")
 """Names that every client library exports: they are read by the dialect of the target that they come from."""
 
+OWN = "service"
+"""Name of the dialect that holds the service's own metrics."""
+
 _SUFFIXES = ("_bucket", "_sum", "_count")
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """How a metric name is read: by which entry of which dialect, and how good the name is (0 is the newest)."""
+    """How a metric name is read.
+
+    :param rank: how good the name is among those of its entry (0 is the best)
+    :param part: of a distribution ``bucket``, ``sum`` or ``count``, else empty
+    :param order: place of the entry among those of all dialects
+    :param metric: the name that the entry means, without the suffix of its part
+    """
 
     dialect: Dialect
     entry: Entry
     rank: int
     part: str = ""
+    order: int = 0
+    metric: str = ""
 
 
 Index = Mapping[str, tuple[Use, ...]]
@@ -42,17 +53,33 @@ Ways = dict[tuple[int, int], Group]
 
 
 def index_names(dialects: Sequence[Dialect]) -> Index:
-    """Metric name -> how it can be read."""
+    """Metric name -> how it can be read, in the order of the dialects and their entries."""
     found: dict[str, list[Use]] = {}
+    order = 0
     for dialect in dialects:
         for entry in dialect.metrics:
-            for rank, written in enumerate(entry.names):
-                for spelling in spellings(written, dialect):
-                    for name, part in _exposed(spelling, entry):
-                        uses = found.setdefault(name, [])
-                        if not any(use.entry is entry and use.part == part for use in uses):
-                            uses.append(Use(dialect, entry, rank, part))
+            for name, use in _uses(dialect, entry, order):
+                uses = found.setdefault(name, [])
+                if not any(other.entry is entry and (other.rank, other.part) == (use.rank, use.part) for other in uses):
+                    uses.append(use)
+            order += 1
     return {name: tuple(uses) for name, uses in found.items()}
+
+
+def _uses(dialect: Dialect, entry: Entry, order: int) -> Iterator[tuple[str, Use]]:
+    """The names under which an entry's metric can appear, the best first, and how each is read.
+
+    Names of an entry are alternatives, of which the first is the best, or the parts of one thing; the spellings of a name are
+    alternatives in either case.
+    """
+    rank = 0
+    for written in entry.names:
+        rank = 0 if entry.parts else rank
+        for spelling in spellings(written, dialect):
+            for names in _exposed(spelling, dialect, entry):
+                for name, part in names:
+                    yield name, Use(dialect, entry, rank, part, order, names[0][0].removesuffix(_SUFFIXES[0]))
+                rank += 1
 
 
 def spellings(name: str, dialect: Dialect) -> list[str]:
@@ -63,16 +90,23 @@ def spellings(name: str, dialect: Dialect) -> list[str]:
     return [prefix + name[len(written) :] for prefix in dialect.prefixes]
 
 
-def _exposed(name: str, entry: Entry) -> list[tuple[str, str]]:
-    """The names under which an exposition shows a metric, with the part that each one is."""
+def _exposed(name: str, dialect: Dialect, entry: Entry) -> list[list[tuple[str, str]]]:
+    """The ways in which an exposition shows a metric; each is a list of names with the part that each one is."""
+    if entry.count:
+        counts = [(other, "count") for spelling in spellings(entry.count, dialect) for other in _totals(spelling)]
+        return [[(total, "sum"), *counts] for total in _totals(name)]
     if entry.type == "histogram":
-        return [(name + suffix, suffix[1:]) for suffix in _SUFFIXES]
+        return [[(name + suffix, suffix[1:]) for suffix in _SUFFIXES]]
     if entry.type == "counter":
-        other = name.removesuffix("_total") if name.endswith("_total") else name + "_total"
-        return [(name, ""), (other, "")]
+        return [[(total, "")] for total in _totals(name)]
     if entry.type == "info":
-        return [(name, ""), (name.removesuffix("_info") if name.endswith("_info") else name + "_info", "")]
-    return [(name, "")]
+        return [[(name, "")], [(name.removesuffix("_info") if name.endswith("_info") else name + "_info", "")]]
+    return [[(name, "")]]
+
+
+def _totals(name: str) -> list[str]:
+    """A counter's name as it is written, and with or without ``_total``."""
+    return [name, name.removesuffix("_total") if name.endswith("_total") else name + "_total"]
 
 
 def is_engine_name(index: Index, name: str) -> bool:

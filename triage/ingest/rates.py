@@ -3,14 +3,16 @@
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from triage.model.recording import Floats
 from triage.model.vocabulary import Combine
 
-_REDUCE = {Combine.SUM: np.nansum, Combine.MEAN: np.nanmean, Combine.MAX: np.nanmax, Combine.MIN: np.nanmin}
+Samples = tuple[Floats, Floats]
+"""Times and values, shape (T,) each."""
 
 
-def to_rates(times: Floats, totals: Floats) -> tuple[Floats, Floats]:
+def to_rates(times: Floats, totals: Floats) -> Samples:
     """Mean rates per second between samples of a running total, at the later sample's time.
 
     A total that falls was reset by a restart: what it shows then was counted since.
@@ -25,43 +27,118 @@ def to_rates(times: Floats, totals: Floats) -> tuple[Floats, Floats]:
     return times[1:], growth / step
 
 
+def goes_backwards(times: Floats, totals: Floats, step: float) -> bool:
+    """Whether a running total falls time and again, and not to a fraction of what it was, as a restart would make it.
+
+    Several processes that answer scrapes in turn do that, and so does a gauge that is taken for a counter. A process that dies
+    again and again leaves gaps.
+
+    :param step: usual distance of samples, seconds
+    """
+    falls = (totals[1:] < totals[:-1]) & (np.diff(times) < 1.5 * step)
+    if np.count_nonzero(falls) < 3:
+        return False
+    small = np.count_nonzero(falls & (totals[1:] > 0.75 * totals[:-1]))
+    return bool(small >= 3 and small > 0.05 * len(falls))
+
+
+def since_absence(times: Floats, totals: Floats, company: Floats) -> Samples:
+    """A running total that is also known to have been 0 just before it began, or began anew, in the company of others.
+
+    A child of a counter is made when it first counts, so its first sample would be lost as a starting point; and where it is
+    made again after a restart, long after its siblings, its growth would be spread over the time without it.
+
+    :param company: times at which the same target was scraped, ascending; the series' own among them
+    """
+    before = np.searchsorted(company, times) - 1
+    seen = np.where(before >= 0, company[before.clip(0)], -np.inf)
+    anew = np.concatenate(([True], np.diff(totals) < 0))
+    index = np.flatnonzero(anew & (seen > np.concatenate(([-np.inf], times[:-1]))))
+    return np.insert(times, index, seen[index]), np.insert(totals, index, 0.0)
+
+
 def sample_step(times: Floats) -> float:
     """Usual distance of samples in seconds; 0 if there is but one."""
     return float(np.median(np.diff(times))) if len(times) > 1 else 0.0
 
 
-def combined(
-    parts: Sequence[tuple[Floats, Floats]], how: Combine, *, rates: bool, patience: float
-) -> tuple[Floats, Floats]:
-    """Several series of one subject as one.
+def combined(parts: Sequence[Samples], how: Combine, *, rates: bool, patience: float, scrapes: Sequence[Floats] = ()) -> Samples:
+    """Several series of one subject as one, at each time at which any of them has a sample.
 
-    At each time at which any of them has a sample, each gives its nearest sample that covers that time: a rate the next one
-    (it holds for the time before its sample), anything else the last one. A sample further away than ``patience`` seconds
-    says nothing.
+    A rate holds for the whole time since the sample before it, so the sum of rates times their spans is what was counted, gaps
+    or not; before its first sample it holds for one usual step. Anything else holds from its sample on for ``patience`` seconds
+    at most, and then says nothing.
 
     :param parts: times and values of each, shape (T,)
+    :param scrapes: for each part the times at which its target was scraped, where they are known: what is not rates is not held
+        beyond a scrape that no longer shows it
     :returns: times and values, shape (U,)
     """
     if len(parts) == 1:
         return parts[0]
     first = parts[0][0]
     if all(len(times) == len(first) and (times == first).all() for times, _ in parts[1:]):
-        return first, _REDUCE[how](np.stack([values for _, values in parts]), axis=0)
-    union = np.unique(np.concatenate([times for times, _ in parts]))
-    rows = np.stack([_at(union, times, values, rates, patience) for times, values in parts])
+        return first, _reduced(np.stack([values for _, values in parts]), how)
+    union, rows = _aligned(parts, rates=rates, patience=patience, scrapes=scrapes)
     covered = ~np.isnan(rows).all(axis=0)
-    return union[covered], _REDUCE[how](rows[:, covered], axis=0)
+    return union[covered], _reduced(rows[:, covered], how)
 
 
-def _at(when: Floats, times: Floats, values: Floats, rates: bool, patience: float) -> Floats:
-    """Values that hold at given times, NaN where no sample is near enough."""
+def greatest(parts: Sequence[Samples], patience: float, scrapes: Sequence[Floats]) -> tuple[Floats, npt.NDArray[np.intp]]:
+    """Which of several series has the greatest value, at each time at which any of them has a sample.
+
+    :param patience: seconds for which a sample speaks
+    :param scrapes: for each part the times at which its target was scraped
+    :returns: times and indices into ``parts``, shape (U,)
+    """
+    union, rows = _aligned(parts, rates=False, patience=patience, scrapes=scrapes)
+    return union, np.argmax(np.where(np.isnan(rows), -np.inf, rows), axis=0)
+
+
+def _aligned(parts: Sequence[Samples], *, rates: bool, patience: float, scrapes: Sequence[Floats]) -> Samples:
+    """All times of the parts, and their values then, shape (parts, U); NaN where a part says nothing."""
+    union = np.unique(np.concatenate([times for times, _ in parts]))
+    if rates:
+        return union, np.stack([_rates_at(union, times, values, patience) for times, values in parts])
+    known = scrapes or [times for times, _ in parts]
+    rows = [_values_at(union, *part, patience, seen) for part, seen in zip(parts, known, strict=True)]
+    return union, np.stack(rows)
+
+
+def _rates_at(when: Floats, times: Floats, values: Floats, patience: float) -> Floats:
+    """Rates that hold at given times: each since the sample before it, the first one for a step."""
     if not len(times):
         return np.full(len(when), np.nan)
-    index = np.searchsorted(times, when, side="left" if rates else "right") - (0 if rates else 1)
-    inside = (index >= 0) & (index < len(times))
+    index = np.searchsorted(times, when, side="left")
+    inside = index < len(times)
     index = index.clip(0, len(times) - 1)
-    near = np.abs(times[index] - when) <= patience
-    return np.where(inside & near, values[index], np.nan)
+    since = np.concatenate(([times[0] - min(sample_step(times) or patience, patience)], times[:-1]))
+    return np.where(inside & (when > since[index]), values[index], np.nan)
+
+
+def _values_at(when: Floats, times: Floats, values: Floats, patience: float, scrapes: Floats) -> Floats:
+    """Values that hold at given times: each from its sample on, until a scrape does not show it any more."""
+    if not len(times):
+        return np.full(len(when), np.nan)
+    index = np.searchsorted(times, when, side="right") - 1
+    inside = index >= 0
+    index = index.clip(0)
+    scraped = scrapes[(np.searchsorted(scrapes, when, side="right") - 1).clip(0)]
+    holds = (when - times[index] <= patience) & (scraped <= times[index])
+    return np.where(inside & holds, values[index], np.nan)
+
+
+def _reduced(rows: Floats, how: Combine) -> Floats:
+    """Rows of shape (K, T) as one of shape (T,), skipping what is unknown; each column knows something."""
+    match how:
+        case Combine.SUM:
+            return np.asarray(np.nansum(rows, axis=0))
+        case Combine.MEAN:
+            return np.asarray(np.nanmean(rows, axis=0))
+        case Combine.MAX:
+            return np.asarray(np.nanmax(rows, axis=0))
+        case Combine.MIN:
+            return np.asarray(np.nanmin(rows, axis=0))
 
 
 def bucket_rates(cumulative: Floats) -> Floats:

@@ -1,8 +1,11 @@
 """Which series belong to the service, and whom each of them is about."""
 
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import re2
 
 from triage.ingest.raw import RawSeries
 from triage.model.recording import Subject
@@ -14,11 +17,14 @@ Labels = Mapping[str, str]
 SERVICE_LABELS = (
     "service", "app", "app_kubernetes_io_name", "app_kubernetes_io_instance", "model_name", "served_model_name", "model",
     "deployment", "statefulset", "inferenceservice", "destination_service_name", "destination_workload", "envoy_cluster_name",
-    "server_address", "requested_model", "job",
+    "server_address", "requested_model", "ingress", "job",
 )  # fmt: skip
 """Labels that can name the service itself, most telling first."""
 
-POD_LABELS = ("pod", "exported_pod", "pod_name", "kubernetes_pod_name", "replica")
+POD_LABELS = ("exported_pod", "pod", "pod_name", "kubernetes_pod_name", "replica")
+"""Labels that can name a pod. Where an exporter speaks of a pod, its scraper calls the exporter ``pod`` and what it spoke of
+``exported_pod``."""
+
 NODE_LABELS = ("node", "Hostname", "hostname", "nodename", "kubernetes_node", "host")
 GPU_LABELS = ("UUID", "gpu_uuid", "uuid")
 CARD_LABELS = ("pci_bus_id", "gpu", "gpu_id", "device", "minor_number")
@@ -32,7 +38,21 @@ OWNER_LABELS = (
     "name",
     "inferenceservice",
 )
+_NAMING = ("service", "app", "app_kubernetes_io_name", "app_kubernetes_io_instance", "deployment", "inferenceservice")
+"""Labels whose values are services of their own, even if they begin with our name."""
+
+_ROUTES = ("envoy_cluster_name", "destination_service_name", "ingress", "requested_model", "litellm_model_name")
 _IDENTITY = (*SERVICE_LABELS[:-1], *POD_LABELS)
+_OF_TARGETS = frozenset({"job", "instance", "service", "app", "pod", "container", "endpoint", "node"})
+"""Labels that a scraper puts on a target: on an exporter's series they are the exporter's own."""
+
+_KINDS = (
+    "predictor|engine|decode|prefill|vllm|sglang|trtllm|triton|tgi|server|serve|deployment|default|worker|workers|leader|head|hpa"
+)
+"""Parts of a service that serve together, and the objects that belong to it."""
+
+_ID = "[bcdfghjklmnpqrstvwxz2456789]"
+"""What Kubernetes makes names of: no vowels, so no words."""
 
 
 def first(labels: Labels, names: Iterable[str]) -> str:
@@ -42,7 +62,7 @@ def first(labels: Labels, names: Iterable[str]) -> str:
 
 def host(address: str) -> str:
     """The host of ``scheme://host:port/path``, ``host:port`` or ``[v6]:port``."""
-    bare = address.rpartition("://")[2].partition("/")[0]
+    bare = authority(address)
     if bare.startswith("["):
         return bare[1:].partition("]")[0]
     return bare.rpartition(":")[0] or bare
@@ -59,10 +79,14 @@ class Selection:
 
     :param named: some series names the service (or it was said that everything here is its)
     :param pods: its pods
-    :param nodes: the nodes that its pods run on; empty if nobody says so
-    :param node_of: pod -> node
+    :param nodes: the nodes that its engines run on; empty if nobody says so
+    :param node_of: pod or address of an engine -> node
     :param replicas: address of an engine (``host:port``, pod IP) -> id of its replica
     :param everything: nothing here names any service, and there is but one engine: all of it is the service's
+    :param others: names that are not the service's although they begin with its name
+    :param rivals: names that other services' engines go by
+    :param targets: addresses of other services' engines
+    :param node_at: address of a machine -> name of the node
     """
 
     service: Service
@@ -72,29 +96,42 @@ class Selection:
     node_of: Mapping[str, str]
     replicas: Mapping[str, str] = field(default_factory=dict)
     everything: bool = False
+    others: frozenset[str] = frozenset()
+    rivals: frozenset[str] = frozenset()
+    targets: frozenset[str] = frozenset()
+    node_at: Mapping[str, str] = field(default_factory=dict)
 
     def names_service(self, labels: Labels) -> bool:
         """Whether a label says outright that a series is the service's."""
         return names_service(labels, self.service)
 
     def replica(self, labels: Labels, identity: Iterable[str] = ()) -> Subject | None:
-        """The replica that an engine's or a pod's series is about; None if it is not one of the service's."""
+        """The replica that an engine's or a pod's series is about; None if it is not one of the service's.
+
+        :param identity: labels by which another program names a replica, by its address or its pod
+        """
         address = first(labels, identity)
         if address:
-            known = self.replicas.get(authority(address)) or self.replicas.get(host(address))
+            known = self._replica_at(address)
             return Subject(Scope.REPLICA, known or authority(address)) if known or self.names_service(labels) else None
         pod = first(labels, POD_LABELS)
         if pod:
-            ours = pod in self.pods or self.everything
-            return Subject(Scope.REPLICA, pod) if ours else None
+            ours = pod in self.pods and not _elsewhere(labels, self.service)
+            return Subject(Scope.REPLICA, pod) if ours or self.everything else None
         if self.names_service(labels) or self.everything:
             return Subject(Scope.REPLICA, labels.get("instance") or labels.get("job") or self.service.name)
         return None
 
+    def _replica_at(self, address: str) -> str:
+        """The id of the replica with that address, pod (with or without its namespace) or name in the cluster's DNS."""
+        pods = (address, address.rpartition("/")[2], host(address).partition(".")[0])
+        known = self.replicas.get(authority(address)) or self.replicas.get(host(address))
+        return known or next((pod for pod in pods if pod in self.pods), "")
+
     def gpu(self, labels: Labels) -> Subject | None:
-        """The card; None if it belongs to another service's pod or to a node without pods of ours."""
+        """The card; None if it belongs to another service's pod or to a node without engines of ours."""
         pod, node = first(labels, POD_LABELS[:4]), self.node_name(labels)
-        if pod and pod not in self.pods and not self.everything:
+        if pod and not self.everything and (pod not in self.pods or _elsewhere(labels, self.service)):
             return None
         if not pod and self.nodes and node not in self.nodes:
             return None
@@ -106,10 +143,11 @@ class Selection:
 
     def node_name(self, labels: Labels) -> str:
         """The node that a series was measured on, or an empty string."""
-        return first(labels, NODE_LABELS) or host(labels.get("instance", ""))
+        address = host(labels.get("instance", ""))
+        return first(labels, NODE_LABELS) or self.node_at.get(address, address)
 
     def node(self, labels: Labels) -> Subject | None:
-        """The node; None if none of our pods runs there."""
+        """The node; None if no engine of ours runs there."""
         name = self.node_name(labels)
         if not name or (self.nodes and name not in self.nodes):
             return None
@@ -118,61 +156,108 @@ class Selection:
     def owned(self, labels: Labels) -> Subject | None:
         """The service, for series of a deployment, an autoscaler, a roll-out; None if they are another service's."""
         owner = first(labels, OWNER_LABELS)
-        ours = self.names_service(labels) or (owner and owned_by(owner, self.service.name)) or self.everything
-        if not ours and first(labels, POD_LABELS[:2]) in self.pods:
-            ours = True
+        ours = self.names_service(labels) or self.everything or first(labels, POD_LABELS[:2]) in self.pods
+        ours = ours or (owned_by(owner, self.service.name, self.others) and not _elsewhere(labels, self.service))
         return Subject(Scope.SERVICE, self.service.name) if ours else None
 
     def gateway(self, labels: Labels, identity: Iterable[str] = ()) -> Subject | None:
         """The gateway; None if the series is about traffic of another service."""
-        route = first(
-            labels, ("envoy_cluster_name", "destination_service_name", "ingress", "requested_model", "litellm_model_name")
-        )
-        other = labels.get("service", "") not in {"", self.service.name} and not self.names_service(labels)
-        if other and not (route and self._routes_here(route)):
-            return None
-        if route and not self._routes_here(route) and not self.names_service(labels):
+        route = first(labels, _ROUTES)
+        ours = self._routes_here(route) if route else not self._of_another(labels)
+        if not ours and not self.names_service(labels):
             return None
         return Subject(Scope.GATEWAY, first(labels, (*identity, "pod", "instance", "job")) or "gateway")
 
     def _routes_here(self, route: str) -> bool:
         """Whether a route, cluster or model name speaks of the service."""
         model = str(self.service.facts.get("model", ""))
-        return self.service.name in route or bool(model and model in route)
+        return speaks_of(route, self.service.name, self.others) or speaks_of(route, model, self.others)
+
+    def _of_another(self, labels: Labels) -> bool:
+        """Whether the program that a series is from serves or asks another service, by its own name.
+
+        Beside the engines of one service a program of any name (``litellm``) works for that service.
+        """
+        name = labels.get("service", "")
+        if not name or name.startswith(f"{self.service.name}-"):
+            return name in self.rivals
+        return bool(self.rivals or self.targets) and not self.names_service(labels)
 
     def client(self, labels: Labels) -> Subject | None:
         """The client program; None if it talks to another service."""
-        named = first(labels, ("server_address", "service"))
-        if named and named != self.service.name and not self.names_service(labels):
+        asked = labels.get("server_address", "")
+        ours = self._asks_us(asked) if asked else not self._of_another(labels)
+        if not ours and not self.names_service(labels):
             return None
         return Subject(Scope.CLIENT, first(labels, ("job", "instance")) or "client")
 
-    def target(self, labels: Labels) -> Subject:
-        """The scrape target: the replica if it is an engine of the service, else the target by itself."""
+    def _asks_us(self, address: str) -> bool:
+        """Whether a client's address is the service's: ``llm-prod``, ``llm-prod.default.svc:8000``, a replica's own."""
+        return host(address).partition(".")[0] == self.service.name or bool(self._replica_at(address))
+
+    def target(self, labels: Labels) -> Subject | None:
+        """The scrape target: the replica if it is an engine of the service, None if it is another's, else just the target."""
         pod, instance = first(labels, POD_LABELS), labels.get("instance", "")
         if pod in self.pods:
             return Subject(Scope.REPLICA, pod)
         if instance in self.replicas:
             return Subject(Scope.REPLICA, self.replicas[instance])
-        return Subject(Scope.TARGET, f"{labels.get('job', '')}/{labels.get('instance', '')}")
+        if instance in self.targets or labels.get("service") in self.rivals:
+            return None
+        return Subject(Scope.TARGET, f"{labels.get('job', '')}/{instance}")
 
 
 def names_service(labels: Labels, service: Service) -> bool:
-    """Whether labels say outright that a series is the service's: all the labels that were set for it, or one of the usual ones."""
+    """Whether labels say outright that a series is the service's: all that were set for it, or else one of the usual ones."""
     if service.labels:
         return all(labels.get(name) == value for name, value in service.labels.items())
-    return any(labels.get(name) == service.name for name in SERVICE_LABELS)
+    return service.name in labels.values() and any(labels.get(name) == service.name for name in SERVICE_LABELS)
 
 
-def owned_by(name: str, service: str) -> bool:
-    """Whether a workload's or pod's name is the service's: ``llm-prod``, ``llm-prod-0``, ``llm-prod-5b59c84684-2mchc``."""
-    return bool(_owned_pattern(service).fullmatch(name))
+def _elsewhere(labels: Labels, service: Service) -> bool:
+    """Whether a label that was set for the service (its namespace, its cluster) has another value here."""
+    for name, value in service.labels.items():
+        has = labels.get(f"exported_{name}") or labels.get(name)
+        if name not in _OF_TARGETS and has and has != value:
+            return True
+    return False
 
 
-def _owned_pattern(service: str) -> re.Pattern[str]:
-    hashes = r"(-[bcdfghjklmnpqrstvwxz2456789]{4,10})?(-[a-z0-9]{5}|-\d+(-worker|-\d+)*|-worker(-\d+)?|-leader|-head)?"
-    kinds = r"(-(predictor|engine|decode|prefill|vllm|sglang|server|deployment|hpa|keda-hpa))*"
-    return re.compile(re.escape(service) + kinds + hashes)
+def owned_by(name: str, service: str, others: Collection[str] = ()) -> bool:
+    """Whether a workload's or pod's name is the service's: ``llm-prod``, ``llm-prod-0``, ``llm-prod-5b59c84684-2mchc``.
+
+    :param others: names of other services, which may begin with this one's: what begins with them is theirs
+    """
+    if not name.startswith((service, "keda-hpa-")) or not _owned_pattern(service).fullmatch(_plain(name)):
+        return False
+    return not any(name == other or name.startswith(f"{other}-") for other in others if other.startswith(service))
+
+
+@lru_cache(maxsize=64)
+def _owned_pattern(service: str) -> Any:
+    replica = rf"-\d+(-worker|-\d+)*|-{_ID}{{6,10}}(-[a-z0-9]{{5}})?|-{_ID}{{5}}"
+    return re2.compile(rf"(keda-hpa-)?{re2.escape(_plain(service))}(-({_KINDS})|-\d{{5}})*({replica})?(-({_KINDS}))?(-\d+)?")
+
+
+def _plain(text: str) -> str:
+    """Text that has a UTF-8 form: JSON can hold half of a surrogate pair."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def speaks_of(text: str, name: str, others: Collection[str] = ()) -> bool:
+    """Whether a route, a cluster's or a model's name holds a name, and not just the beginning or end of a longer one.
+
+    Before it may stand a namespace or vendor (``default-llm-prod``, ``openai/llm-prod``), behind it a domain, a port, a number or
+    the part of the service that is meant (``llm-prod-8000``, ``llm-prod-predictor.default``).
+    """
+    if not name or any(name in other and other in text for other in others):
+        return False
+    return bool(_spoken_pattern(name).search(_plain(text)))
+
+
+@lru_cache(maxsize=64)
+def _spoken_pattern(name: str) -> Any:
+    return re2.compile(rf"(^|[^a-zA-Z0-9]){re2.escape(_plain(name))}([-_]({_KINDS}|\d+))*(\.[a-zA-Z]|[^-_.a-zA-Z0-9]|$)")
 
 
 def select(series: Iterable[RawSeries], service: Service, engine_names: Callable[[str], bool]) -> Selection:
@@ -180,43 +265,116 @@ def select(series: Iterable[RawSeries], service: Service, engine_names: Callable
 
     :param engine_names: whether a metric name is one that only an engine has
     """
-    series = list(series)
-    pods, replicas, node_of = set[str](), dict[str, str](), dict[str, str]()
-    named, engines, tied = False, set[str](), False
+    evidence = _Evidence(service)
     for one in series:
-        labels = one.labels
-        pod = first(labels, POD_LABELS)
-        is_engine = engine_names(one.name)
-        ours = names_service(labels, service)
-        named = named or ours or bool(pod and owned_by(pod, service.name))
-        if pod and ((is_engine and ours) or owned_by(pod, service.name)):
-            pods.add(pod)
+        evidence.add(one.name, one.labels, is_engine=engine_names(one.name))
+    return evidence.selection()
+
+
+@dataclass
+class _Engine:
+    """An engine's target, and whether one of its labels names the service."""
+
+    labels: Labels
+    ours: bool
+
+
+class _Evidence:
+    """What the labels of all series say, gathered in one pass and judged at its end: who comes first must not matter."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self.named = False
+        self.pods: dict[str, Labels] = {}
+        self.engines: dict[tuple[str, str], _Engine] = {}
+        self.node_of: dict[str, str] = {}
+        self.ip_of: dict[str, str] = {}
+        self.begins_alike: set[str] = set()
+        self.nodes_at: dict[str, set[str]] = {}
+
+    def add(self, name: str, labels: Labels, *, is_engine: bool) -> None:
+        """Takes note of one series."""
+        elsewhere = bool(self.service.labels) and _elsewhere(labels, self.service)
+        ours = names_service(labels, self.service)
+        self.named = self.named or ours
+        pod, node, instance = first(labels, POD_LABELS), first(labels, NODE_LABELS), labels.get("instance", "")
         if is_engine:
-            engines.add(labels.get("instance", ""))
-            tied = tied or bool(first(labels, _IDENTITY))
-    everything = not named and not tied and len(engines) == 1
-    for one in series:
-        _learn_places(one, pods, replicas, node_of, engine_names, everything)
-    nodes = frozenset(node_of[pod] for pod in pods if pod in node_of)
-    return Selection(service, named or everything, frozenset(pods), nodes, node_of, replicas, everything)
+            engine = self.engines.setdefault((instance, pod), _Engine(labels, ours))
+            engine.ours = engine.ours or ours
+        elif instance and (node or name.startswith("node_")):
+            self.nodes_at.setdefault(host(instance), set()).add(node)
+        if pod and not elsewhere:
+            self._add_pod(pod, node, labels, says_owner=name == "kube_pod_info")
+        if is_engine or labels.get("deployment"):
+            self.begins_alike.update(value for label in _NAMING if (value := labels.get(label, "")).startswith(self.service.name))
+
+    def _add_pod(self, pod: str, node: str, labels: Labels, *, says_owner: bool) -> None:
+        """Takes note of where a pod runs and who made it."""
+        if says_owner or pod not in self.pods:
+            self.pods[pod] = labels
+        if node:
+            self.node_of.setdefault(pod, node)
+        if ip := labels.get("pod_ip"):
+            self.ip_of.setdefault(pod, ip)
+        if node and (address := labels.get("host_ip")):
+            self.nodes_at.setdefault(address, set()).add(node)
+
+    def selection(self) -> Selection:
+        """The verdict."""
+        others = frozenset(name for name in self.begins_alike if _is_another(name, self.service.name))
+        pods = {pod for pod, labels in self.pods.items() if self._is_owned(pod, labels, others)}
+        named = self.named or bool(pods)
+        pods |= {pod for (_, pod), engine in self.engines.items() if pod and engine.ours}
+        everything = not named and self._is_alone()
+        ours = {key for key, engine in self.engines.items() if engine.ours or key[1] in pods or everything}
+        foreign = [engine.labels for key, engine in self.engines.items() if key not in ours] if named else []
+        replicas = {self.ip_of[pod]: pod for pod in sorted(pods) if pod in self.ip_of}
+        replicas |= {instance: pod or instance for instance, pod in sorted(ours) if instance}
+        node_at = {address: max(nodes) for address, nodes in self.nodes_at.items() if len(nodes - {""}) == 1}
+        node_of = self.node_of | self._places_of_hosts(ours, node_at)
+        return Selection(
+            service=self.service,
+            named=named or everything,
+            pods=frozenset(pods),
+            nodes=frozenset(node_of[one] for one in (*pods, *(instance for instance, _ in ours)) if one in node_of),
+            node_of=node_of,
+            replicas=replicas,
+            everything=everything,
+            others=others,
+            rivals=frozenset(name for labels in foreign if (name := first(labels, _NAMING))),
+            targets=frozenset(labels["instance"] for labels in foreign if labels.get("instance")) - set(replicas),
+            node_at=node_at,
+        )
+
+    def _places_of_hosts(self, engines: Iterable[tuple[str, str]], node_at: Mapping[str, str]) -> dict[str, str]:
+        """Address of an engine -> node, where something on the same address tells of the machine."""
+        places = {}
+        for instance, pod in engines:
+            address = host(instance)
+            if not pod and address in self.nodes_at:
+                places[instance] = node_at.get(address, address)
+        return places
+
+    def _is_owned(self, pod: str, labels: Labels, others: Collection[str]) -> bool:
+        """Whether a pod is the service's: by who made it if the cluster says so, else by its name."""
+        owner = labels.get("created_by_name", "")
+        if not owner or owner == "<none>":
+            return owned_by(pod, self.service.name, others)
+        if labels.get("created_by_kind", "ReplicaSet") == "ReplicaSet":
+            owner = owner.rpartition("-")[0] or owner
+        return owned_by(owner, self.service.name, others)
+
+    def _is_alone(self) -> bool:
+        """Whether there is one engine, and nothing that says whose it is."""
+        tied = any(first(engine.labels, _IDENTITY) for engine in self.engines.values())
+        return len({instance for instance, _ in self.engines}) == 1 and not tied
 
 
-def _learn_places(
-    one: RawSeries,
-    pods: set[str],
-    replicas: dict[str, str],
-    node_of: dict[str, str],
-    engine_names: Callable[[str], bool],
-    everything: bool,
-) -> None:
-    """Takes from a series where a pod runs and by which addresses it is known."""
-    labels = one.labels
-    pod = first(labels, POD_LABELS)
-    node = first(labels, NODE_LABELS)
-    if pod in pods and node:
-        node_of.setdefault(pod, node)
-    if pod in pods and (ip := labels.get("pod_ip")):
-        replicas.setdefault(ip, pod)
-    if engine_names(one.name) and (pod in pods or everything):
-        instance = labels.get("instance", "")
-        replicas.setdefault(instance, pod or instance)
+def _is_another(name: str, service: str) -> bool:
+    """Whether a name that begins with the service's is another service's, and not that of one of its parts."""
+    return name != service and not _part_pattern(service).fullmatch(_plain(name))
+
+
+@lru_cache(maxsize=64)
+def _part_pattern(service: str) -> Any:
+    return re2.compile(rf"{re2.escape(_plain(service))}(-({_KINDS})|-\d{{5}})*")

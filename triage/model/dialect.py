@@ -14,6 +14,7 @@ class Entry(BaseModel):
 
     :param names: the source's names of the quantity, newest first; the first that a subject has is taken.
         Written as in the exposition, without ``_bucket``, ``_sum`` and ``_count``. A counter is found with or without ``_total``.
+    :param parts: the names are not alternatives but parts of one quantity, and all of them are combined
     :param type: how to read it. ``counter`` becomes a rate; ``histogram`` takes summaries, too (sum and count);
         ``info`` gives facts.
     :param signal: the signal that it becomes; empty for ``info``
@@ -24,6 +25,10 @@ class Entry(BaseModel):
     :param scale: factor from the source's unit to the base unit
     :param offset: added after scaling (1 - x is scale -1, offset 1)
     :param combine: how several series of one subject make one value; the signal's own way if not said
+    :param copies: labels that tell copies apart: series that differ in nothing else show the same thing, and the greatest counts
+    :param count: of a mean that two counters make: the running number; ``names`` is then the running sum
+    :param items: label that lists what is there, separated by commas: the signal is their number in the series with the
+        greatest value (a time stamp)
     :param one_if: the signal is 1 where the value equals this number (of a state metric), else 0
     :param bit: the signal is 1 where this bit mask has a bit in common with the value
     :param asked: label of what was asked for, with ``served`` the label of what answered: only series count in which somebody
@@ -37,6 +42,7 @@ class Entry(BaseModel):
 
     names: tuple[str, ...] = Field(min_length=1)
     type: Type
+    parts: bool = False
     signal: str = ""
     facts: dict[str, str] = Field(default_factory=dict)
     value_fact: str = ""
@@ -44,6 +50,9 @@ class Entry(BaseModel):
     scale: float = 1.0
     offset: float = 0.0
     combine: Combine | None = None
+    copies: tuple[str, ...] = ()
+    count: str = ""
+    items: str = ""
     one_if: float | None = None
     bit: int | None = None
     asked: str = ""
@@ -64,6 +73,10 @@ class Entry(BaseModel):
             raise ValueError(f"{self.names[0]}: no signal is called {self.signal}")
         if bool(self.asked) != bool(self.served):
             raise ValueError(f"{self.names[0]}: asked and served go together")
+        if self.count and self.type != "histogram":
+            raise ValueError(f"{self.names[0]}: a sum and a count make a mean, which is a histogram without buckets")
+        if self.items and (self.type != "gauge" or not self.signal):
+            raise ValueError(f"{self.names[0]}: items are counted of a gauge that becomes a signal")
         if self.signal and (self.type == "histogram") != (catalogue()[self.signal].kind is Kind.DISTRIBUTION):
             raise ValueError(f"{self.names[0]}: {self.signal} and type {self.type} do not go together")
         if self.signal and (self.type == "counter") != (catalogue()[self.signal].kind is Kind.RATE):
