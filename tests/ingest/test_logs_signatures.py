@@ -69,6 +69,7 @@ def test_memory_that_is_in_pieces() -> None:
     mine = " Including non-PyTorch memory, this process has 14.00 GiB memory in use."
     other = " Process 9 has {} memory in use."
     assert found(asked + free + end.format("737.41 MiB"), "engine") == ["cuda-oom-fragmented"]
+    assert found(asked + free + end.format("410.00 MiB"), "engine") == ["cuda-oom-fragmented"]
     assert found(asked + free + end.format("41.00 MiB"), "engine") == ["cuda-oom"]
     assert found(asked + free + other.format("7.50 GiB") + mine + end.format("737.41 MiB"), "engine") == ["cuda-oom-foreign"]
     assert found(asked + free + other.format("12.00 MiB") + mine + end.format("41.00 MiB"), "engine") == ["cuda-oom"]

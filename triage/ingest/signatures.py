@@ -150,6 +150,9 @@ def _bytes(size: str) -> float:
     return float(number) * _UNITS[unit]
 
 
+_MOSTLY = 0.6
+"""With less than this share of what was asked for in its pieces, the allocator is not what is to blame."""
+
 _FOREIGN = 2.0**30
 """Memory of another process, in bytes, that is more than the context of a tool that only looks at the card."""
 
@@ -158,12 +161,16 @@ def _out_of_memory(groups: Mapping[str, str]) -> str:
     """Whose fault it is that no memory is left.
 
     Others hold it, if PyTorch names them beside this process (in a container it may list this process under a number, too).
-    It is fragmented, if the allocator holds as much unused memory as was asked for: the sum would do, no single block does.
+    It is fragmented, if the allocator holds as much unused memory as was asked for, or most of it with the rest free on the card:
+    the sum would do, no single block does.
     """
     if "own" in groups and "others" in groups and _bytes(groups["others"]) >= _FOREIGN:
         return "cuda-oom-foreign"
-    if "requested" in groups and "reserved" in groups and _bytes(groups["reserved"]) >= _bytes(groups["requested"]):
-        return "cuda-oom-fragmented"
+    if "requested" in groups and "reserved" in groups:
+        wanted, held = _bytes(groups["requested"]), _bytes(groups["reserved"])
+        free = _bytes(groups["free"]) if "free" in groups else 0.0
+        if held >= wanted or (held >= _MOSTLY * wanted and held + free >= wanted):
+            return "cuda-oom-fragmented"
     return "cuda-oom"
 
 
