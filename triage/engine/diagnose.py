@@ -71,10 +71,18 @@ def diagnose(recording: Recording, rules: Sequence[Rule], first_step: Callable[[
 
 
 def _ordered(recording: Recording) -> Recording:
-    """The recording with events and facts in a fixed order: the answer does not depend on the order in which sources spoke."""
-    events = sorted(recording.events, key=lambda e: (e.time, e.kind, e.name, e.subject or (), e.source, e.text))
-    facts = sorted(recording.facts, key=lambda fact: (fact.subject, fact.key, str(fact.value)))
-    return replace(recording, events=events, facts=facts)
+    """The recording in a fixed order: the answer does not depend on the order in which sources spoke, not in its last digit."""
+    events = sorted(
+        recording.events,
+        key=lambda e: (e.time, e.kind, e.name, e.subject or (), e.source, e.text, sorted(e.attrs.items())),
+    )
+    return replace(
+        recording,
+        series=sorted(recording.series, key=lambda one: (one.signal, one.subject)),
+        histograms=sorted(recording.histograms, key=lambda one: (one.signal, one.subject)),
+        events=events,
+        facts=sorted(recording.facts, key=lambda fact: (fact.subject, fact.key, str(fact.value))),
+    )
 
 
 def _candidate(ruling: Ruling) -> Candidate:
@@ -211,7 +219,7 @@ def _signal_coverage(frame: Frame, name: str) -> SignalCoverage:
     if not subjects:
         return SignalCoverage(signal=name, state="missing", subjects=0, reason=how_to_get((name,)))
     late = slice(max(frame.grid.first, len(frame.grid.times) * 3 // 4), len(frame.grid.times))
-    fresh = any(not np.isnan(cells[late]).all() for cells in frame.of(name).values()) or bool(frame.histograms(name))
-    if fresh:
+    counts = [pair[1] for subject in frame.histograms(name) if (pair := frame.sum_and_count(name, subject)) is not None]
+    if any(not np.isnan(cells[late]).all() for cells in (*frame.of(name).values(), *counts)):
         return SignalCoverage(signal=name, state="present", subjects=len(subjects))
     return SignalCoverage(signal=name, state="stale", subjects=len(subjects), reason="no sample near the end of the window")

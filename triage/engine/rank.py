@@ -1,6 +1,6 @@
 """Which of the findings is the cause of which: roots, consequences, loops."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from triage.model.diagnosis import Severity
@@ -32,7 +32,7 @@ class Place:
 
     :param explained_by: present kinds that explain it
     :param explains: present kinds that it explains
-    :param loop: the other kinds of the loop that it is part of
+    :param loop: the other kinds of the loop that it is part of: they feed each other now, whichever began it
     :param root: it is a root, or the trigger of a loop that nothing else explains
     """
 
@@ -50,8 +50,11 @@ def rank(candidates: Sequence[Candidate], bridges: Mapping[str, frozenset[str]])
     """
     places = {candidate.rule: Place(candidate) for candidate in candidates}
     _link(places, bridges)
-    for group in _loops(places):
+    for group in _loops({name: place.explains for name, place in places.items()}):
         _settle(places, group)
+    for group in _loops({name: place.candidate.leads_to & places.keys() for name, place in places.items()}):
+        for name in group:
+            places[name].loop = [other for other in group if other != name]
     return sorted(places.values(), key=lambda place: _merit(place, places))
 
 
@@ -79,8 +82,8 @@ def _in_time(cause: Candidate, effect: Candidate) -> bool:
     return cause.onset is None or effect.onset is None or cause.onset <= effect.onset + SLACK
 
 
-def _loops(places: Mapping[str, Place]) -> list[list[str]]:
-    """Groups of findings that explain each other (strongly connected), single ones included, causes before effects (Tarjan)."""
+def _loops(arrows: Mapping[str, Collection[str]]) -> list[list[str]]:
+    """Groups of findings that lead to each other (strongly connected), single ones included, causes before effects (Tarjan)."""
     index: dict[str, int] = {}
     low: dict[str, int] = {}
     stack: list[str] = []
@@ -89,7 +92,7 @@ def _loops(places: Mapping[str, Place]) -> list[list[str]]:
     def visit(name: str) -> None:
         index[name] = low[name] = len(index)
         stack.append(name)
-        for other in sorted(places[name].explains):
+        for other in sorted(arrows[name]):
             if other not in index:
                 visit(other)
                 low[name] = min(low[name], low[other])
@@ -100,7 +103,7 @@ def _loops(places: Mapping[str, Place]) -> list[list[str]]:
             groups.append(sorted(stack[at:]))
             del stack[at:]
 
-    for name in sorted(places):
+    for name in sorted(arrows):
         if name not in index:
             visit(name)
     return groups[::-1]
@@ -109,8 +112,6 @@ def _loops(places: Mapping[str, Place]) -> list[list[str]]:
 def _settle(places: Mapping[str, Place], group: Sequence[str]) -> None:
     """Finds the root of a group that nothing outside explains: the single finding, or the trigger of the loop."""
     inside = set(group)
-    for name in group:
-        places[name].loop = [other for other in group if other != name]
     if any(other not in inside for name in group for other in places[name].explained_by):
         return
     trigger = min((places[name].candidate for name in group), key=_earliest)
