@@ -28,8 +28,16 @@ _NAMES: tuple[tuple[str, str], ...] = (
     ("ray", r"ray\w*|serve-controller"),
     ("gateway", r"gateway|gw|router|envoy|nginx|ingress\w*|istio\w*|(?:ha)?proxy|litellm|traefik|lb|kong|apisix|edge|epp"),
     ("release", r"argo\w*|flux\w*|helm\w*|deploy\w*|rollouts?|ci|cd"),
-    ("automation", r"(?:node-)?(?:remediat\w*|repair\w*|drainer|problem-detector)|(?:auto-?)?heal\w*|janitor|fault-\w+"),
-    ("operator", r"operator(?:-shell)?|incident\w*|on-?call|shell|war-?room|manual\w*|runbook|ops|actions|bastion"),
+    (
+        "automation",
+        (r"(?:node-|auto-?)?(?:remediat\w*|repair\w*|drainer|problem-detector|doctor)|(?:auto-?|self-?)?heal\w*|janitor|fault-\w+"
+        r"|draino|kured|nvsentinel|machine-health\w*"),
+    ),
+    (
+        "operator",
+        (r"operator(?:-shell)?|incident\w*|on-?call|responder\w*|shell|terminal|commands?|kubectl|chat-?ops|war-?room|manual\w*|runbook"
+        r"|ops|sre|admin\w*|actions|bastion"),
+    ),
     ("stacks", r"py-?spy|stacks?|pystack|gdb|traceback|thread-?dump"),
     ("quality", r"(?:answer-|golden-?)?eval\w*|quality|golden\w*|samples?(?:-outputs)?|outputs?(?:-checks)?|checks|canary"),
     ("inventory", r"(?:fleet-)?inventory|fleet|images"),
