@@ -1,0 +1,173 @@
+"""``triage walk``: the way down the layers, from the symptom to one observable finding, in the terminal or in a browser."""
+
+import argparse
+import os
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from triage.cli.flags import add_source_flags
+from triage.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from triage.cli import Parser
+    from triage.model.service import Service
+    from triage.settings import Settings
+    from triage.tui.app import Tools
+    from triage.tui.feed import Feed
+
+SAMPLE = 10.0
+"""Seconds of one round where only the present can be sampled: short, so that the screen follows the service."""
+
+_EVERY = 15.0
+_PORT = 8017
+_WEB_FLAGS = {"--web": 0, "--host": 1, "--port": 1}
+"""Flags of the web server with the number of their values; what it serves is the same command without them."""
+
+
+def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
+    """Add the command and its flags."""
+    parser = commands.add_parser(
+        "walk",
+        help="walk down the layers from the symptom to one finding, in the terminal or a browser",
+        description="Shows the diagnosis layer by layer: what is asked, how it is answered here, and what proves it. PATH is "
+        "anything that replay reads; without it a service is watched, from the same sources as diagnose. Press ? for the keys.",
+    )
+    parser.add_argument("path", metavar="PATH", type=Path, nargs="?", help="an incident folder or a recording")
+    parser.add_argument("--every", metavar="SECONDS", help=f"pause between two looks at a server of metrics ({_EVERY:g})")
+    parser.add_argument("--theme", choices=("dark", "light"), default="dark", help="colours (dark); NO_COLOR takes them away")
+    group = parser.add_argument_group("in a browser")
+    group.add_argument("--web", action="store_true", help="serve the walk as a web page; needs the extra 'web'")
+    group.add_argument(
+        "--host", metavar="ADDRESS", default="127.0.0.1", help="address to listen at (127.0.0.1: this machine only)"
+    )
+    group.add_argument("--port", metavar="NUMBER", type=int, default=_PORT, help=f"port to listen at ({_PORT})")
+    add_source_flags(parser)
+    return parser
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    """Walk, and print what was copied on the way."""
+    _refuse_idle_flags(args)
+    if args.web:
+        from triage.tui.web import serve
+
+        return serve(args.host, args.port, [sys.executable, "-m", "triage", *served_words(sys.argv[1:])])
+    is_served = bool(os.environ.get("TEXTUAL_DRIVER"))
+    if not is_served and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError("the walk needs a terminal", "use triage replay or triage diagnose for a report, or --web for a browser")
+    return _walked(args)
+
+
+def served_words(words: list[str]) -> list[str]:
+    """The command line without the flags of the web server.
+
+    :param words: after the program's name
+    """
+    kept: list[str] = []
+    skip = 0
+    for word in words:
+        flag, equals, _ = word.partition("=")
+        if skip:
+            skip -= 1
+        elif flag in _WEB_FLAGS:
+            skip = 0 if equals else _WEB_FLAGS[flag]
+        else:
+            kept.append(word)
+    return kept
+
+
+def _refuse_idle_flags(args: argparse.Namespace) -> None:
+    """Refuse flags that cannot be heeded.
+
+    :raises UsageError: one was given
+    """
+    if "-" in args.logs:
+        raise UsageError("the walk cannot read logs from stdin, which has the keyboard", "save them to a file")
+    if args.path is None:
+        return
+    live = {"--prometheus": args.prometheus, "--endpoint": args.endpoint, "--logs": args.logs, "--changes": args.changes}
+    when = {"--since": args.since, "--from": args.start, "--to": args.end, "--for": args.sample, "--every": args.every}
+    idle = next((flag for flag, value in {**live, **when}.items() if value), None)
+    if idle:
+        raise UsageError(f"a recording is what it is, so {idle} has no effect with {args.path}", "leave out the flag or the path")
+
+
+def _walked(args: argparse.Namespace) -> ExitCode:
+    """Run the app to its end."""
+    import logging
+
+    from triage.cli.inforce import settings_of
+    from triage.tui.app import WalkApp
+
+    settings = settings_of(args)
+    app = WalkApp(_tools(args, settings), _feed(args, settings), args.theme)
+    logging.disable()  # a log line in the middle of the screen would tear it
+    error = app.run()
+    logging.disable(logging.NOTSET)
+    sys.stdout.write("".join(f"{line}\n" for line in app.copies))
+    if error is not None:
+        raise error
+    return ExitCode.INTERNAL if app.return_code else ExitCode.HEALTHY
+
+
+def _tools(args: argparse.Namespace, settings: "Settings") -> "Tools":
+    """What the app works with."""
+    from triage.cli.inforce import playbooks_of, rules_of
+    from triage.cli.report import diagnosed
+    from triage.ingest.parquet import write_recording
+    from triage.playbooks import load_playbook
+    from triage.tui.app import Tools
+
+    rules, folders = rules_of(args, settings), playbooks_of(args, settings)
+    return Tools(
+        rules=rules,
+        diagnose=partial(diagnosed, rules=rules, playbooks=folders),
+        playbook=partial(load_playbook, folders=folders),
+        save=write_recording,
+    )
+
+
+def _feed(args: argparse.Namespace, settings: "Settings") -> "Feed":
+    """Where recordings come from: a path, a service that was kept, a fixed time, or a service to watch."""
+    from triage.cli.inforce import named_service
+    from triage.cli.sources import service_of
+    from triage.ingest.incident import read_any
+    from triage.tui.feed import Replay
+
+    if args.path is not None:
+        service = named_service(args.service, settings)
+        return Replay(args.path.name, lambda _tell: read_any(args.path, service))
+    service = service_of(args, settings)
+    kept = service.incident
+    if kept is not None:
+        return Replay(service.name, lambda _tell: read_any(kept, service))
+    return _watching(args, settings, service)
+
+
+def _watching(args: argparse.Namespace, settings: "Settings", service: "Service") -> "Feed":
+    """A service that is asked again and again; once if the flags say for which time."""
+    import time
+
+    from triage.cli.sources import asked, span_of, tools_of
+    from triage.timespan import seconds
+    from triage.tui.feed import Live, Replay
+
+    sampled = not service.prometheus
+    quick = (
+        settings.defaults.model_copy(update={"sample": min(settings.defaults.sample, SAMPLE)}) if sampled else settings.defaults
+    )
+    tools, span = tools_of(args), span_of(args, quick, time.time())
+    if args.start or args.end:
+        return Replay(service.name, lambda tell: asked(service, span, tools, tell))
+    pause = seconds(args.every) if args.every else _EVERY
+    return Live(
+        service.name,
+        lambda tell: asked(service, span, tools, tell),
+        pause=0.0 if sampled or service.endpoints else pause,
+        keep=span.since + span.baseline,
+        shortest=span.sample,
+        longest=span.since,
+        sampled=sampled,
+    )

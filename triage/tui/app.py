@@ -1,0 +1,446 @@
+"""The app: it takes recordings from a feed, has them diagnosed away from the screen, and hands each screen what to show."""
+
+from asyncio import sleep, wrap_future
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from io import BytesIO
+from pathlib import Path
+from typing import ClassVar, TypeVar
+
+from textual import on
+from textual.app import App, SystemCommand
+from textual.binding import BindingType
+from textual.screen import Screen
+from textual.worker import Worker, WorkerState
+
+from triage.errors import TriageError
+from triage.ingest.sampling import in_background
+from triage.model.diagnosis import Diagnosis
+from triage.model.playbook import Playbook
+from triage.model.recording import Recording
+from triage.model.rule import Rule
+from triage.model.units import clock
+from triage.tui import messages
+from triage.tui.desk import Desk, Taken
+from triage.tui.feed import Feed
+from triage.tui.keys import KEYS, bindings
+from triage.tui.look import Look, Scene, compared
+from triage.tui.screens.dialogs import GatherScreen, HelpScreen, SaveScreen
+from triage.tui.screens.layer import LayerScreen
+from triage.tui.screens.overview import ChainScreen, MissingScreen, WhyNotScreen
+from triage.tui.screens.playbook import PlaybookScreen
+from triage.tui.screens.question import PieceScreen, QuestionScreen, SymptomScreen
+from triage.tui.screens.search import SearchScreen
+from triage.tui.screens.sources import Progress, SourcesScreen
+from triage.tui.screens.stack import StackScreen
+from triage.tui.screens.walk import BREAKPOINTS, WalkScreen
+from triage.tui.theme import THEMES
+from triage.tui.widgets.timeline import jumped, stepped
+from triage.tui.words import VERDICTS
+
+_MOST_NEWS = 20
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What the app is given to work with.
+
+    :param rules: what is asked
+    :param diagnose: gives the diagnosis of a recording
+    :param playbook: gives the playbook of a kind; raises UsageError if it has none
+    :param save: writes a recording to a file, or gives its bytes if the path is None
+    """
+
+    rules: Sequence[Rule]
+    diagnose: Callable[[Recording], Diagnosis]
+    playbook: Callable[[str], Playbook]
+    save: Callable[[Recording, Path], None]
+
+
+class WalkApp(App[BaseException]):
+    """The walk. What it ends with is the error that ended it, if one did.
+
+    :param tools: what it works with
+    :param feed: where recordings come from
+    :param theme: ``dark`` or ``light``
+    """
+
+    TITLE = "triage"
+    CSS_PATH = "triage.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
+    HORIZONTAL_BREAKPOINTS = BREAKPOINTS[0]
+    VERTICAL_BREAKPOINTS = BREAKPOINTS[1]
+
+    def __init__(self, tools: Tools, feed: Feed, theme: str = "dark") -> None:
+        super().__init__()
+        for one in THEMES.values():
+            self.register_theme(one)
+        self.theme = THEMES[theme].name
+        self.copies: list[str] = []
+        self._tools = tools
+        self._feed = feed
+        self._desk = Desk(tools.diagnose, tools.rules, live=feed.live)
+        self._taken: Taken | None = None
+        self._newest: Look | None = None
+        self._made_of: Look | None = None
+        self._look: Look | None = None
+        self._moment: float | None = None
+        self._progress: Progress = {}
+        self._news: list[str] = []
+        self._is_thinking = False
+        self._wants_thought = False
+        self._curve_wanted: messages.CurveWanted | None = None
+        self._is_drawing = False
+
+    # What goes on away from the screen
+
+    def on_mount(self) -> None:
+        """Start to take recordings."""
+        self.push_screen(GatherScreen(self._feed.name))
+        self._work(self._take(), "feed")
+
+    def _work(self, work: Coroutine[None, None, None], group: str) -> None:
+        """Start a worker."""
+        self.run_worker(work, group=group, exit_on_error=False)
+
+    @on(Worker.StateChanged)
+    def end_with_error(self, event: Worker.StateChanged) -> None:
+        """A defect ends the walk; the caller says so without showing what was in memory, as Textual would."""
+        if event.state is WorkerState.ERROR:
+            self.exit(event.worker.error, return_code=1)
+
+    async def _take(self) -> None:
+        """Take one recording, or one after the other while the service is watched."""
+        while True:
+            try:
+                taken = await _away(partial(self._feed.take, self._tell))
+            except TriageError as error:
+                if self._taken is None:
+                    self.exit(error)
+                    return
+                self.notify(error.message, severity="error", markup=False)
+            else:
+                self.post_message(messages.Recorded(taken))
+            if not self._feed.live:
+                return
+            await sleep(self._feed.pause)
+
+    def _tell(self, source: str, text: str, done: float) -> None:
+        """Pass on what a source says; called from its thread."""
+        self.post_message(messages.Told(source, text, done))
+
+    def _think(self) -> None:
+        """Have what is wanted now diagnosed; while that goes on for something else, afterwards."""
+        self._wants_thought = True
+        if not self._is_thinking and self._taken is not None:
+            self._is_thinking = True
+            self._work(self._diagnose(), "diagnose")
+
+    async def _diagnose(self) -> None:
+        """Look at the newest state, and as of the moment that is wanted, until nothing new is wanted."""
+        try:
+            while self._wants_thought and self._taken is not None:
+                self._wants_thought = False
+                taken, moment = self._taken, self._moment
+                for as_of in dict.fromkeys((None, moment)):
+                    self.post_message(messages.Diagnosed(await _away(partial(self._desk.look, taken, as_of))))
+        finally:
+            self._is_thinking = False
+
+    async def _draw(self) -> None:
+        """Make the curve that was asked for last."""
+        try:
+            while self._curve_wanted is not None and self._taken is not None:
+                wanted, self._curve_wanted = self._curve_wanted, None
+                curve = await _away(partial(self._desk.curve, self._taken, wanted.look, wanted.evidence))
+                if curve is not None:
+                    self.post_message(messages.CurveDrawn(wanted.look, wanted.evidence, curve))
+        finally:
+            self._is_drawing = False
+
+    # What came of it
+
+    @on(messages.Told)
+    def show_progress(self, told: messages.Told) -> None:
+        """Keep what each source says, for the screens that show it."""
+        self._progress[told.source] = (told.text, told.done)
+        self._show_progress()
+
+    @on(messages.Recorded)
+    def judge_recording(self, recorded: messages.Recorded) -> None:
+        """A new recording is diagnosed at once."""
+        self._taken = recorded.taken
+        self._think()
+        self._show_progress()
+
+    @on(messages.Diagnosed)
+    def show_look(self, diagnosed: messages.Diagnosed) -> None:
+        """Every screen shows the new look, and keeps its place."""
+        look = diagnosed.look
+        if look.as_of is None and look is not self._made_of:
+            self._made_of = look
+            look = compared(look, self._newest)
+            self._add_news(look)
+            self._newest = look
+        if look.as_of == self._moment:
+            self._look = look if look.as_of is not None else self._newest
+        self._show()
+
+    @on(messages.CurveWanted)
+    def draw_curve(self, wanted: messages.CurveWanted) -> None:
+        """A chart wants all cells."""
+        self._curve_wanted = wanted
+        if not self._is_drawing:
+            self._is_drawing = True
+            self._work(self._draw(), "draw")
+
+    @on(messages.CurveDrawn)
+    def show_curve(self, drawn: messages.CurveDrawn) -> None:
+        """Hand all cells to the screens."""
+        for screen in self._walk:
+            screen.refine(drawn)
+
+    @property
+    def _walk(self) -> list[WalkScreen]:
+        """The screens of the walk, from the top of it down."""
+        return [screen for screen in self.screen_stack if isinstance(screen, WalkScreen)]
+
+    @property
+    def scene(self) -> Scene | None:
+        """What screens show; None before the first look."""
+        if self._look is None or self._newest is None:
+            return None
+        return Scene(self._look, self._newest, self._moment, self._activity(), tuple(self._news))
+
+    def _activity(self) -> str:
+        """What goes on, in a few words."""
+        if self._feed.live:
+            busy = [done for _, done in self._progress.values() if done < 1.0]
+            return f"sampling {min(busy):.0%}" if busy else ""
+        return ""
+
+    def _show(self) -> None:
+        """Hand the scene to every screen, or begin the walk with it."""
+        scene = self.scene
+        if scene is None:
+            return
+        if not self._walk:
+            self.switch_screen(StackScreen(scene))
+            return
+        for screen in self._walk:
+            if screen.is_mounted:
+                screen.show(scene)
+
+    def _show_progress(self) -> None:
+        """Show how far the sources are, where that is shown."""
+        if isinstance(self.screen, GatherScreen):
+            self.screen.show(self._progress, thinking=self._taken is not None)
+        elif self.scene is not None:
+            for screen in self._walk:
+                screen.show_activity(self.scene)
+
+    def _add_news(self, look: Look) -> None:
+        """Remember what became different while watching, and say it once."""
+        for rule, was in look.before.items():
+            question = look.question(rule)
+            if question is not None:
+                words = f"{clock(look.end, look.near)} {rule}: {VERDICTS[was][1]} → {VERDICTS[question.verdict][1]}"
+                self._news.insert(0, words)
+        del self._news[_MOST_NEWS:]
+        fresh = [q.title for q in look.questions if q.rule in look.before and q.finding is not None]
+        if fresh:
+            self.notify("\n".join(fresh[:3]), title="found now", severity="warning", markup=False)
+
+    # Where to go
+
+    @on(messages.LayerChosen)
+    def go_to_layer(self, chosen: messages.LayerChosen) -> None:
+        """Down into a layer."""
+        self._push(lambda scene: LayerScreen(scene, chosen.layer))
+
+    @on(messages.SymptomChosen)
+    def go_to_symptom(self, chosen: messages.SymptomChosen) -> None:
+        """Down to what users notice."""
+        self._push(lambda scene: SymptomScreen(scene, chosen.name))
+
+    @on(messages.QuestionChosen)
+    def go_to_question(self, chosen: messages.QuestionChosen) -> None:
+        """Down to one question."""
+        self._push(lambda scene: QuestionScreen(scene, chosen.rule))
+
+    @on(messages.PieceChosen)
+    def go_to_piece(self, chosen: messages.PieceChosen) -> None:
+        """Down to one piece of evidence."""
+        self._push(lambda scene: PieceScreen(scene, chosen.owner, chosen.where))
+
+    def _push(self, make: Callable[[Scene], WalkScreen]) -> None:
+        """Go to a screen; one of the same kind that is open already takes its place."""
+        scene = self.scene
+        if scene is None or not isinstance(self.screen, WalkScreen):
+            return
+        screen = make(scene)
+        if type(self.screen) is type(screen) and not isinstance(screen, StackScreen):
+            self.switch_screen(screen)
+        else:
+            self.push_screen(screen)
+
+    def action_up(self) -> None:
+        """Back to where this screen was opened; the top of the walk stays."""
+        if len(self._walk) > 1 and isinstance(self.screen, WalkScreen):
+            self.pop_screen()
+
+    def action_next_finding(self, direction: int) -> None:
+        """To the next finding in order of rank, from the one on the screen."""
+        findings = [finding.rule for finding in self._look.diagnosis.findings] if self._look is not None else []
+        if not findings:
+            self.notify("Nothing was found.", markup=False)
+            return
+        here = self.screen.kind if isinstance(self.screen, QuestionScreen) else ""
+        place = findings.index(here) + direction if here in findings else (0 if direction > 0 else -1)
+        self.post_message(messages.QuestionChosen(findings[place % len(findings)]))
+
+    def action_why_not(self) -> None:
+        """What was ruled out."""
+        self._push(WhyNotScreen)
+
+    def action_missing(self) -> None:
+        """What could not be judged."""
+        self._push(MissingScreen)
+
+    def action_chain(self) -> None:
+        """What follows from what."""
+        self._push(ChainScreen)
+
+    def action_sources(self) -> None:
+        """Where the data comes from."""
+        self._push(lambda scene: SourcesScreen(scene, self._progress))
+
+    def action_search(self) -> None:
+        """Search."""
+        self._push(SearchScreen)
+
+    def action_playbook(self) -> None:
+        """What to do about what is on the screen, else about the first finding."""
+        first = self._look.first_finding if self._look is not None else None
+        here = self.screen.rule() if isinstance(self.screen, WalkScreen) else ""
+        rule = here or (first.rule if first is not None else "")
+        if not rule:
+            self.notify("Nothing was found; highlight a kind to see its playbook.", markup=False)
+            return
+        try:
+            playbook = self._tools.playbook(rule)
+        except TriageError as error:
+            self.notify(error.message, severity="warning", markup=False)
+            return
+        self._push(lambda scene: PlaybookScreen(scene, playbook))
+
+    def action_help(self) -> None:
+        """Keys and signs."""
+        if not isinstance(self.screen, HelpScreen):
+            self.push_screen(HelpScreen())
+
+    # Time
+
+    def action_step(self, steps: int) -> None:
+        """Step through time."""
+        if self._newest is not None:
+            self._go_to(stepped(self._newest, self._moment, steps))
+
+    def action_jump(self, direction: int) -> None:
+        """Jump to the next moment worth a look."""
+        if self._newest is not None:
+            self._go_to(jumped(self._newest, self._moment, direction))
+
+    def action_now(self) -> None:
+        """To the end."""
+        self._go_to(None)
+
+    def _go_to(self, moment: float | None) -> None:
+        """Look at another moment; what is shown stays until that is diagnosed."""
+        if moment == self._moment:
+            return
+        self._moment = moment
+        if moment is None:
+            self._look = self._newest
+        else:
+            self._think()
+        self._show()
+
+    # To take along
+
+    def action_copy(self) -> None:
+        """Copy the line that checks what is highlighted by hand."""
+        copies = self.screen.sheet().copies if isinstance(self.screen, WalkScreen) else ()
+        if not copies:
+            self.notify("There is no command for this.", markup=False)
+            return
+        self.copy_to_clipboard(copies[0])
+        self.copies = [*(line for line in self.copies if line != copies[0]), copies[0]]
+        self.notify(f"{copies[0][:300]}\n\nCopied. It is printed again when you quit.", title="by hand", markup=False)
+
+    def action_words(self) -> None:
+        """Charts as sentences, or as charts again."""
+        self.toggle_class("-words")
+
+    def action_save(self) -> None:
+        """Save the recording: in a browser it is downloaded, else a name is asked for."""
+        if self._taken is None:
+            return
+        service = "".join(char if char.isalnum() or char in "-_." else "-" for char in self._taken.history.service)
+        name = f"{service or 'recording'}-{clock(self._taken.history.window.end).replace(' ', 'T').replace(':', '')}.parquet"
+        if self.is_web:
+            self._work(self._download(name), "save")
+        else:
+            self.push_screen(SaveScreen(name), self._save_as)
+
+    def _save_as(self, path: str | None) -> None:
+        """Save under a name, if one was given."""
+        if path:
+            self._work(self._save(Path(path).expanduser()), "save")
+
+    async def _save(self, path: Path) -> None:
+        """Write the recording."""
+        assert self._taken is not None
+        if path.exists():
+            self.notify(f"{path} exists; choose another name", severity="error", markup=False)
+            return
+        try:
+            await _away(partial(self._tools.save, self._taken.history, path))
+        except (TriageError, OSError) as error:
+            self.notify(str(error), severity="error", markup=False)
+            return
+        self.notify(f"Saved as {path}; triage replay {path} diagnoses it again.", markup=False)
+
+    async def _download(self, name: str) -> None:
+        """Hand the recording to the browser."""
+        assert self._taken is not None
+        history = self._taken.history
+        self.deliver_binary(BytesIO(await _away(partial(_packed, self._tools.save, history))), save_filename=name)
+
+    # The command palette
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """All keys by their names, every kind of failure, and what Textual itself offers."""
+        for key in KEYS:
+            yield SystemCommand(key.told[0].upper() + key.told[1:], f"key {key.shown}", partial(self.run_action, key.action))
+        for question in self._look.questions if self._look is not None else ():
+            command = partial(self.post_message, messages.QuestionChosen(question.rule))
+            yield SystemCommand(question.title, question.text, command, discover=False)
+        yield from (command for command in super().get_system_commands(screen) if command.title in {"Theme", "Screenshot"})
+
+
+async def _away(call: Callable[[], _T]) -> _T:
+    """What a call gives, made in a daemon thread of its own: the screen goes on meanwhile, and leaving does not wait for it."""
+    return await wrap_future(in_background(call))
+
+
+def _packed(save: Callable[[Recording, Path], None], recording: Recording) -> bytes:
+    """A recording as the bytes of its file."""
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "recording.parquet"
+        save(recording, path)
+        return path.read_bytes()

@@ -1,0 +1,218 @@
+"""Curves of evidence as plain data: from the few points that a diagnosis keeps, or from all cells of a recording."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+
+import numpy as np
+
+from triage.engine.conditions import CHANGE_KINDS, subjects_for
+from triage.engine.frame import Frame
+from triage.engine.sparks import spark_of
+from triage.engine.statistics import cells_of
+from triage.model.diagnosis import Evidence, Span, Spark
+from triage.model.recording import Event, Floats, Subject
+from triage.model.units import clock, duration, quantity
+from triage.model.vocabulary import Combine, Scope, catalogue
+from triage.tui.look import Look, Mark
+
+_BINS = 60
+"""Points of a curve of events: how many fell into each part of the time."""
+
+_GREATEST = 1e150
+"""What is greater is a broken reading that no scale can show."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One thing over time, ready to be drawn.
+
+    :param times: middles of the cells, Unix seconds, ascending
+    :param values: base units, None where nothing was measured; as many as times
+    :param threshold: what the value is held against, if that is a number
+    :param baseline: what is usual
+    :param onset: when the trouble began, Unix seconds
+    :param window: when the window that is judged begins
+    :param marks: changes that fall into the time
+    """
+
+    times: tuple[float, ...]
+    values: tuple[float | None, ...]
+    unit: str
+    threshold: float | None = None
+    baseline: float | None = None
+    onset: float | None = None
+    window: float | None = None
+    marks: tuple[Mark, ...] = ()
+
+    @property
+    def known(self) -> list[float]:
+        """Values that a scale can show."""
+        return [value for value in self.values if value is not None]
+
+
+def coarse(evidence: Evidence, look: Look) -> Curve | None:
+    """The curve that the diagnosis kept; of events how many there were; None if there is nothing to draw."""
+    if evidence.signal.startswith("event:"):
+        return _of_events(events_of(evidence, look), look)
+    if evidence.spark is None or not evidence.spark.values:
+        return None
+    spark = evidence.spark
+    step = (spark.end - spark.start) / len(spark.values)
+    times = tuple(spark.start + step * (index + 0.5) for index in range(len(spark.values)))
+    return _curve(evidence, look.diagnosis.window, look.marks, times, spark.values)
+
+
+def fine(evidence: Evidence, look: Look, frame: Frame) -> Curve | None:
+    """The curve with all cells of the recording; None where they do not add up to what the diagnosis kept."""
+    cells = _cells(evidence, frame)
+    if cells is None:
+        return None
+    times = tuple(float(time) - frame.grid.step / 2.0 for time in frame.grid.times)
+    return _curve(evidence, look.diagnosis.window, look.marks, times, [float(cell) for cell in cells])
+
+
+def events_of(evidence: Evidence, look: Look) -> list[Event]:
+    """The events that a piece of evidence speaks of, in order of time."""
+    kind = evidence.signal.removeprefix("event:")
+    names = {name for name in evidence.stat.split(", ") if name}
+    return [event for event in look.events if _is_of(event, kind) and (not names or event.name in names)]
+
+
+def description(curve: Curve, near: float) -> str:
+    """The curve in a sentence, for those who do not see it.
+
+    :param near: Unix seconds of a moment whose date the reader knows
+    """
+    known = curve.known
+    if not known:
+        return "No data in this time."
+    said = [
+        f"From {quantity(min(known), curve.unit)} to {quantity(max(known), curve.unit)}",
+        f"between {clock(curve.times[0], near)} and {clock(curve.times[-1], near)} UTC",
+        f"last {quantity(known[-1], curve.unit)}",
+        *_levels(curve),
+    ]
+    if curve.onset is not None:
+        said.append(f"onset at {clock(curve.onset, near)}")
+    said += [f"{mark.label} at {clock(mark.time, near)}" for mark in curve.marks[:3]]
+    missing = len(curve.values) - len(known)
+    if missing:
+        said.append(f"{missing} of {len(curve.values)} values missing")
+    return ", ".join(said) + "."
+
+
+def numbers(curve: Curve, near: float) -> list[tuple[str, str]]:
+    """What there is to say of the values in figures: before the window and in it."""
+    start = curve.window if curve.window is not None else curve.times[0]
+    before = [v for t, v in zip(curve.times, curve.values, strict=True) if v is not None and t < start]
+    inside = [v for t, v in zip(curve.times, curve.values, strict=True) if v is not None and t >= start]
+    rows = [("before", _summary(before, curve.unit)), ("window", _summary(inside, curve.unit))]
+    if curve.onset is not None:
+        ago = duration(max(curve.times[-1] - curve.onset, 0.0))
+        rows.append(("onset", f"{clock(curve.onset, near)} UTC, {ago} before the end"))
+    return rows
+
+
+def _summary(values: Sequence[float], unit: str) -> str:
+    """Mean, range and number of some values."""
+    if not values:
+        return "no data"
+    mean = sum(values) / len(values)
+    low, high = min(values), max(values)
+    span = f"{quantity(low, unit, like=mean)} to {quantity(high, unit, like=mean)}"
+    return f"mean {quantity(mean, unit)}, {span}, {len(values)} values"
+
+
+def _levels(curve: Curve) -> Iterator[str]:
+    """Baseline and threshold in words."""
+    for label, value in (("baseline", curve.baseline), ("threshold", curve.threshold)):
+        if value is not None:
+            yield f"{label} {quantity(value, curve.unit)}"
+
+
+def _curve(
+    evidence: Evidence, span: Span, marks: Sequence[Mark], times: tuple[float, ...], values: Sequence[float | None]
+) -> Curve:
+    """A curve with the levels and moments of its evidence."""
+    first, last = times[0], times[-1]
+    window = span.start if first < span.start < last else None
+    onset = evidence.since if evidence.since is not None and first <= evidence.since <= last else None
+    return Curve(
+        times=times,
+        values=tuple(_drawable(value) for value in values),
+        unit=evidence.unit,
+        threshold=_drawable(evidence.threshold),
+        baseline=_drawable(evidence.baseline),
+        onset=onset,
+        window=window,
+        marks=tuple(mark for mark in marks if first <= mark.time <= last),
+    )
+
+
+def _drawable(value: float | None) -> float | None:
+    """The value, if a scale can show it."""
+    return value if value is not None and isfinite(value) and abs(value) < _GREATEST else None
+
+
+def _cells(evidence: Evidence, frame: Frame) -> Floats | None:
+    """The cells whose curve is the one that the evidence kept: of its subject, put together in one of the ways there are.
+
+    Evidence without a curve (a signal that somebody only wants to see) is put together in the signal's own way.
+    """
+    if evidence.signal not in catalogue():
+        return None
+    scope, _, name = evidence.subject.partition("/")
+    if scope not in set(Scope):
+        return None
+    subjects = subjects_for(frame, evidence.signal, Subject(Scope(scope), name))
+    own = catalogue()[evidence.signal].combine
+    for across in (own, *(way for way in Combine if way is not own)):
+        cells = cells_of(frame, evidence.signal, subjects, across) if subjects else None
+        if cells is not None and (evidence.spark is None or _same(spark_of(cells, frame.grid, None), evidence.spark)):
+            return cells
+    return None
+
+
+def _same(one: Spark | None, other: Spark) -> bool:
+    """Whether two curves have the same points."""
+    return one is not None and one.values == other.values
+
+
+def _of_events(events: Sequence[Event], look: Look) -> Curve | None:
+    """How many events fell into each part of the time."""
+    begin, end = look.begin, look.diagnosis.window.end
+    inside = [event for event in events if begin <= event.time <= end]
+    if not inside or end <= begin:
+        return None
+    counts, edges = np.histogram([event.time for event in inside], bins=_BINS, range=(begin, end))
+    times = tuple(float(time) for time in (edges[:-1] + edges[1:]) / 2.0)
+    start = look.diagnosis.window.start
+    return Curve(
+        times=times,
+        values=tuple(float(count) for count in counts),
+        unit="events",
+        onset=inside[0].time,
+        window=start if times[0] < start < times[-1] else None,
+        marks=tuple(mark for mark in look.marks if begin <= mark.time <= end),
+    )
+
+
+def _is_of(event: Event, kind: str) -> bool:
+    """Whether an event is of a kind, or a change where any change is meant."""
+    return event.kind == kind or (kind == "change" and event.kind in CHANGE_KINDS)
+
+
+def trimmed(curve: Curve, most: int) -> Curve:
+    """The curve with at most so many points, neighbours averaged, for a narrow screen."""
+    if len(curve.times) <= most:
+        return curve
+    groups = [list(group) for group in np.array_split(np.arange(len(curve.times)), most)]
+    times = tuple(sum(curve.times[i] for i in group) / len(group) for group in groups)
+    return replace(curve, times=times, values=tuple(_mean([curve.values[i] for i in group]) for group in groups))
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    """Mean of what is known."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None

@@ -1,0 +1,217 @@
+"""What the screens show at one moment: a diagnosis, the questions behind it, and what happened meanwhile. Plain data."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from triage.engine.conditions import CHANGE_KINDS
+from triage.model.diagnosis import Diagnosis, Evidence, Finding, LayerView, Spark, Symptom, Verdict
+from triage.model.recording import Event, Histogram, Recording, Series
+from triage.model.rule import LookAlike, Rule
+from triage.model.vocabulary import Layer
+from triage.render.safe import clean, inert
+
+_ORDER = {Verdict.PRESENT: 0, Verdict.ABSENT: 1, Verdict.UNKNOWN: 2}
+_MOST_EVENTS = 5000
+"""Events that are kept for looking at; a log storm has more, and nobody reads them all."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """One thing that is asked in a layer, with its answer.
+
+    :param rule: id of the failure kind
+    :param text: the question as a person asks it
+    :param evidence: what the answer rests on, the deciding one first; empty if nothing could be measured
+    :param finding: the finding, if the answer is yes
+    :param missing: signals, events and facts that keep the answer open
+    :param how_to_get: what to do to have them
+    """
+
+    rule: str
+    title: str
+    text: str
+    layer: Layer
+    verdict: Verdict
+    evidence: tuple[Evidence, ...] = ()
+    finding: Finding | None = None
+    missing: tuple[str, ...] = ()
+    how_to_get: str = ""
+    look_alikes: tuple[LookAlike, ...] = ()
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A moment worth a look: a change, a restart, an onset.
+
+    :param time: Unix seconds
+    """
+
+    time: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Look:
+    """One look at a service.
+
+    :param diagnosis: the answer, every text in it inert
+    :param questions: all that was asked, layer by layer, what is there first
+    :param events: log lines, Xids and changes in order of time, inert
+    :param begin: time of the first thing that is known, Unix seconds
+    :param end: time of the last thing that is known
+    :param as_of: the moment in the past that this look is about; None for the newest
+    :param live: more looks will follow
+    :param before: verdicts of the look before this one, of those rules whose verdict is another now
+    """
+
+    diagnosis: Diagnosis
+    questions: tuple[Question, ...]
+    events: tuple[Event, ...] = ()
+    begin: float = 0.0
+    end: float = 0.0
+    as_of: float | None = None
+    live: bool = False
+    before: Mapping[str, Verdict] = field(default_factory=dict)
+
+    @property
+    def near(self) -> float:
+        """A moment whose date the reader knows."""
+        return self.diagnosis.window.end
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """Changes in order of time."""
+        return tuple(
+            Mark(event.time, f"{event.kind} {event.name}".strip()) for event in self.events if event.kind in CHANGE_KINDS
+        )
+
+    @property
+    def curve(self) -> Spark | None:
+        """The curve that tells the story in one line: of the first symptom, else of the first finding."""
+        told = [*(s.evidence for s in self.diagnosis.symptoms), *(e for f in self.diagnosis.findings for e in f.evidence)]
+        return next((evidence.spark for evidence in told if evidence.spark is not None), None)
+
+    @property
+    def onset(self) -> float | None:
+        """When the trouble began: the first symptom's onset, else the first finding's."""
+        times = [s.onset for s in self.diagnosis.symptoms] or [f.onset for f in self.diagnosis.findings[:1]]
+        return min((time for time in times if time is not None), default=None)
+
+    def question(self, rule: str) -> Question | None:
+        """The question of a rule."""
+        return next((one for one in self.questions if one.rule == rule), None)
+
+    def symptom(self, name: str) -> Symptom | None:
+        """A symptom by its name."""
+        return next((one for one in self.diagnosis.symptoms if one.name == name), None)
+
+    def of_layer(self, layer: Layer) -> tuple[Question, ...]:
+        """What is asked in a layer."""
+        return tuple(one for one in self.questions if one.layer is layer)
+
+    def layer(self, layer: Layer) -> LayerView:
+        """The state of a layer."""
+        return next(view for view in self.diagnosis.layers if view.layer is layer)
+
+    @property
+    def first_finding(self) -> Finding | None:
+        """The finding that a person should see first: the first root cause, else the first of all."""
+        findings = self.diagnosis.findings
+        return next((finding for finding in findings if finding.role == "root"), findings[0] if findings else None)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What a screen is given.
+
+    :param look: the look to show
+    :param newest: the newest look, which tells how far the time goes; the same unless an earlier moment is looked at
+    :param moment: the moment that is wanted; ``look`` may still be of another one while the wanted one is being diagnosed
+    :param activity: what goes on meanwhile, in a few words; empty if nothing does
+    :param news: what became different while watching, newest first
+    """
+
+    look: Look
+    newest: Look
+    moment: float | None = None
+    activity: str = ""
+    news: tuple[str, ...] = ()
+
+
+def look_of(diagnosis: Diagnosis, rules: Iterable[Rule], recording: Recording) -> Look:
+    """A look made of a diagnosis, the rules that were asked and the recording that they were asked of."""
+    safe = inert(diagnosis)
+    begin, end = _extent(recording)
+    return Look(safe, _questions(safe, rules), _events(recording.events), begin, end)
+
+
+def compared(look: Look, previous: Look | None) -> Look:
+    """The look with what became different since the one before it."""
+    if previous is None:
+        return look
+    was = {question.rule: question.verdict for question in previous.questions}
+    moved = {q.rule: was[q.rule] for q in look.questions if q.rule in was and was[q.rule] is not q.verdict}
+    return replace(look, before=moved)
+
+
+def _questions(diagnosis: Diagnosis, rules: Iterable[Rule]) -> tuple[Question, ...]:
+    """Every rule as a question with its answer, ordered by layer, then what is there in rank order, then by title."""
+    known = {rule.id: rule for rule in rules}
+    asked = [
+        *(_found(finding, known.get(finding.rule)) for finding in diagnosis.findings),
+        *(
+            _asked(out.rule, out.title, out.layer, Verdict.ABSENT, known.get(out.rule), evidence=out.evidence)
+            for out in sorted(diagnosis.ruled_out, key=lambda one: one.title)
+        ),
+        *(
+            _asked(gap.rule, gap.title, gap.layer, Verdict.UNKNOWN, known.get(gap.rule), gap.missing, gap.how_to_get)
+            for gap in sorted(diagnosis.not_evaluated, key=lambda one: one.title)
+        ),
+    ]
+    layers = list(Layer)
+    return tuple(sorted(asked, key=lambda one: (layers.index(one.layer), _ORDER[one.verdict])))
+
+
+def _found(finding: Finding, rule: Rule | None) -> Question:
+    """A question that is answered with yes."""
+    question = _asked(finding.rule, finding.title, finding.layer, Verdict.PRESENT, rule, evidence=finding.evidence)
+    return replace(question, finding=finding)
+
+
+def _asked(
+    rule_id: str,
+    title: str,
+    layer: Layer,
+    verdict: Verdict,
+    rule: Rule | None,
+    missing: tuple[str, ...] = (),
+    how_to_get: str = "",
+    evidence: tuple[Evidence, ...] = (),
+) -> Question:
+    """A question in the rule's own words."""
+    text = clean(rule.question) if rule else title
+    alike = tuple(LookAlike(rule=one.rule, because=clean(one.because)) for one in rule.look_alikes) if rule else ()
+    told = tuple(sorted(evidence, key=lambda one: one.verdict is Verdict.UNKNOWN))
+    return Question(rule_id, title, text, layer, verdict, told, None, missing, how_to_get, alike)
+
+
+def _extent(recording: Recording) -> tuple[float, float]:
+    """First and last moment of which anything is known, at least the window."""
+    window = recording.window
+    tracks: tuple[Series | Histogram, ...] = (*recording.series, *recording.histograms)
+    firsts = [float(track.times[0]) for track in tracks if len(track.times)]
+    begin = min([window.start, *firsts])
+    return max(begin, window.baseline_start) if window.baseline_start < window.start else begin, window.end
+
+
+def _events(events: Sequence[Event]) -> tuple[Event, ...]:
+    """Events in order of time, every text in them inert; of too many the changes and Xids first."""
+    kept = sorted(events, key=lambda event: (event.kind == "log", event.time))[:_MOST_EVENTS]
+    return tuple(_inert(event) for event in sorted(kept, key=lambda event: (event.time, event.kind, event.name)))
+
+
+def _inert(event: Event) -> Event:
+    """The event with nothing in its texts that a terminal would obey."""
+    return replace(
+        event, kind=clean(event.kind), name=clean(event.name), attrs={}, text=clean(event.text), source=clean(event.source)
+    )

@@ -1,0 +1,94 @@
+"""What workers tell the app, and what screens ask of it."""
+
+from textual.message import Message
+
+from triage.model.diagnosis import Evidence
+from triage.model.vocabulary import Layer
+from triage.tui.curves import Curve
+from triage.tui.desk import Taken
+from triage.tui.look import Look
+
+
+class Told(Message):
+    """A source said how far it is.
+
+    :param done: 0 to 1
+    """
+
+    def __init__(self, source: str, text: str, done: float) -> None:
+        super().__init__()
+        self.source = source
+        self.text = text
+        self.done = done
+
+
+class Recorded(Message):
+    """There is a new recording."""
+
+    def __init__(self, taken: Taken) -> None:
+        super().__init__()
+        self.taken = taken
+
+
+class Diagnosed(Message):
+    """There is a new look."""
+
+    def __init__(self, look: Look) -> None:
+        super().__init__()
+        self.look = look
+
+
+class CurveWanted(Message):
+    """A chart would like to have all cells of its evidence."""
+
+    def __init__(self, look: Look, evidence: Evidence) -> None:
+        super().__init__()
+        self.look = look
+        self.evidence = evidence
+
+
+class CurveDrawn(Message):
+    """All cells of a piece of evidence are there."""
+
+    def __init__(self, look: Look, evidence: Evidence, curve: Curve) -> None:
+        super().__init__()
+        self.look = look
+        self.evidence = evidence
+        self.curve = curve
+
+
+class LayerChosen(Message):
+    """The person wants to go down into a layer."""
+
+    def __init__(self, layer: Layer) -> None:
+        super().__init__()
+        self.layer = layer
+
+
+class QuestionChosen(Message):
+    """The person wants to see a question."""
+
+    def __init__(self, rule: str) -> None:
+        super().__init__()
+        self.rule = rule
+
+
+class SymptomChosen(Message):
+    """The person wants to see a symptom."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+
+class PieceChosen(Message):
+    """The person wants to see one piece of evidence, or one signal, alone.
+
+    :param owner: the place that it is evidence of; empty for a signal
+    :param where: the piece: ``evidence:0``, ``signal:kv.usage``
+    """
+
+    def __init__(self, owner: str, where: str) -> None:
+        super().__init__()
+        self.owner = owner
+        self.where = where

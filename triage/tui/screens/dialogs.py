@@ -1,0 +1,124 @@
+"""Small things in front of the walk: help, the name of a file, what is going on before the first look."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen, Screen
+from textual.widgets import Footer, Input, Static
+
+from triage.tui.keys import KEYS, WALKING
+from triage.tui.widgets.drawn import Drawn
+from triage.tui.words import LAYERS, SEVERITIES, VERDICTS, hanging, heading, lines, text
+
+_BAR = 20
+
+
+class HelpScreen(ModalScreen[None]):
+    """Keys and signs."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,question_mark,q,left,h", "dismiss", "Close", key_display="esc")]
+
+    def compose(self) -> ComposeResult:
+        """One text that scrolls."""
+        with VerticalScroll(id="help"):
+            yield Drawn(_help)
+
+    def on_mount(self) -> None:
+        """The text scrolls with the arrows."""
+        self.query_one(VerticalScroll).focus()
+
+
+def _help(width: int) -> Content:
+    """Keys, then signs, then how to read a question."""
+    told = [heading("walking", width)]
+    told += [hanging(text((f"  {keys:12}", "command")), Content(said), width) for keys, said in WALKING]
+    told += [hanging(text((f"  {key.shown:12}", "command")), Content(key.told), width) for key in KEYS]
+    told.append(
+        hanging(text(("  Ctrl+P      ", "command")), Content("command palette: everything by name, and the colours"), width)
+    )
+    told.append(heading("signs", width))
+    signs = [(f"{sign} {word}", style, "answer to a question") for sign, word, style in VERDICTS.values()]
+    signs += [(f"{sign} {word}", style, "state of a layer") for sign, word, style in LAYERS.values()]
+    signs += [(f"{sign} {word}", style, "severity of a finding") for word, (sign, style) in SEVERITIES.items()]
+    signs += [("△ was …", "new", "the answer was another one at the look before")]
+    told += [hanging(text((f"  {sign:18}", style)), Content(said), width) for sign, style, said in signs]
+    told.append(heading("how to read it", width))
+    told += [hanging(text("  "), Content(said), width) for said in _READING]
+    return lines(*told)
+
+
+_READING = (
+    "The walk goes from what users notice down the layers: platform, engine, framework, CUDA, hardware.",
+    "Each layer asks questions. Each answer rests on a value, shown with what it would be were the answer the other one.",
+    "'can't tell' is no 'no': something that the question needs was not measured. The list of missing things says how to get it.",
+    "A root cause explains the other findings; the chain shows what follows from what.",
+)
+
+
+class SaveScreen(ModalScreen[str]):
+    """Asks where to save the recording.
+
+    :param path: what is proposed
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "give_up", "Cancel", key_display="esc")]
+
+    def __init__(self, path: str) -> None:
+        super().__init__()
+        self._path = path
+
+    def compose(self) -> ComposeResult:
+        """One line to edit."""
+        with VerticalScroll(id="save", can_focus=False):
+            yield Static("Save the recording as (Enter saves, Esc does not):", markup=False)
+            yield Input(self._path, id="path")
+
+    @on(Input.Submitted)
+    def take(self, event: Input.Submitted) -> None:
+        """The name is told to whoever asked."""
+        event.stop()
+        self.dismiss(event.value.strip())
+
+    def action_give_up(self) -> None:
+        """Save nothing."""
+        self.dismiss("")
+
+
+class GatherScreen(Screen[None]):
+    """What each source is doing, until there is something to show.
+
+    :param name: the service, or what is read
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._subject = name
+
+    def compose(self) -> ComposeResult:
+        """One text."""
+        yield Drawn(id="gather")
+        yield Footer(show_command_palette=False, compact=True)
+
+    def show(self, progress: Mapping[str, tuple[str, float]], *, thinking: bool) -> None:
+        """Show how far the sources are.
+
+        :param thinking: all is there, and is being diagnosed
+        """
+
+        def draw(width: int) -> Content:
+            told = [text((self._subject, "strong")), *(_bar(name, *state, width) for name, state in sorted(progress.items()))]
+            return lines(*told, text(("diagnosing …" if thinking else "gathering …", "dim")))
+
+        self.query_one(Drawn).show(draw)
+
+
+def _bar(name: str, said: str, done: float, width: int) -> Content:
+    """One source: a bar, a number, what it says."""
+    full = round(min(max(done, 0.0), 1.0) * _BAR)
+    lead = text(f"{name:14.14} ", ("█" * full, "window"), ("░" * (_BAR - full), "dim"), f" {done:4.0%}  ")
+    return hanging(lead, text((said, "dim")), width)

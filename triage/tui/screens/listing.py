@@ -1,0 +1,84 @@
+"""A list with what is told of its highlighted row beside or below it."""
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.widgets import OptionList
+
+from triage.model.vocabulary import Layer
+from triage.tui.messages import LayerChosen, PieceChosen, QuestionChosen, SymptomChosen
+from triage.tui.screens.walk import WalkScreen
+from triage.tui.sheets import Sheet, sheet_of
+from triage.tui.widgets.choices import Choices, Row
+from triage.tui.widgets.detail import Detail
+from triage.tui.widgets.drawn import Draw, Drawn, nothing
+
+
+class ListScreen(WalkScreen):
+    """A screen with a list of places. What a place tells and where it leads is the same on all of them."""
+
+    def body(self) -> ComposeResult:
+        """Words on top, the list, the sheet of what is highlighted."""
+        yield Drawn(id="intro")
+        with Container(id="panes"):
+            yield Choices(id="list")
+            yield Detail(id="detail")
+
+    def begin(self) -> None:
+        """The list has the keys."""
+        self.query_one(Choices).focus()
+
+    def intro(self) -> Draw:
+        """What stands above the list."""
+        return nothing
+
+    def rows(self) -> list[Row]:
+        """The rows of the list."""
+        return []
+
+    def start(self) -> str:
+        """The row to begin with."""
+        return ""
+
+    def sheet(self) -> Sheet:
+        """What is told of the highlighted row."""
+        return sheet_of(self.query_one(Choices).chosen, self.look)
+
+    def rule(self) -> str:
+        """The kind of failure of the highlighted row; of a layer its first finding's."""
+        kind, _, name = self.query_one(Choices).chosen.partition(":")
+        if kind == "layer":
+            return next((q.rule for q in self.look.of_layer(Layer(name)) if q.finding is not None), "")
+        return name if kind == "rule" else ""
+
+    def refill(self) -> None:
+        """Show the look, with the highlight where it was."""
+        self.query_one("#intro", Drawn).show(self.intro())
+        self.query_one(Choices).fill(self.rows(), self.start())
+        self._tell()
+
+    @on(OptionList.OptionHighlighted)
+    def tell_of_highlighted(self) -> None:
+        """The sheet follows the highlight."""
+        self._tell()
+
+    @on(OptionList.OptionSelected)
+    def go_down(self, event: OptionList.OptionSelected) -> None:
+        """Enter leads to where the row is about."""
+        event.stop()
+        self.open(event.option_id or "")
+
+    def open(self, where: str) -> None:
+        """Ask the app to go to a place."""
+        kind, _, name = where.partition(":")
+        if kind == "layer":
+            self.post_message(LayerChosen(Layer(name)))
+        elif kind == "rule":
+            self.post_message(QuestionChosen(name))
+        elif kind == "symptom":
+            self.post_message(SymptomChosen(name))
+        elif kind == "signal":
+            self.post_message(PieceChosen("", where))
+
+    def _tell(self) -> None:
+        self.query_one(Detail).show(self.sheet(), self.look)

@@ -1,0 +1,117 @@
+"""Lists over all layers: what was ruled out, what could not be judged, and what follows from what."""
+
+from collections.abc import Iterator
+
+from textual.content import Content
+
+from triage.model.diagnosis import Verdict
+from triage.model.units import clock
+from triage.model.vocabulary import Layer
+from triage.render.chain import Node, trees, trigger
+from triage.render.reading import gaps, reading
+from triage.tui.look import Look
+from triage.tui.rows import counted_title, finding_row, note_row, short_row, title_row, to_do_row
+from triage.tui.screens.listing import ListScreen
+from triage.tui.widgets.choices import Row
+from triage.tui.widgets.drawn import Draw
+from triage.tui.words import counted, hanging, text
+
+
+class WhyNotScreen(ListScreen):
+    """Everything that was ruled out, with the value that decides it."""
+
+    def place(self) -> tuple[str, ...]:
+        """Service and list."""
+        return (*super().place(), "why not")
+
+    def intro(self) -> Draw:
+        """What the list is."""
+        count = counted(len(self.look.diagnosis.ruled_out), "kind")
+        said = f"{count} of failure ruled out. Each with the value here, and what it would be otherwise."
+        return lambda width: hanging(text(" "), text((said, "dim")), width)
+
+    def rows(self) -> list[Row]:
+        """Kinds by layer."""
+        found: list[Row] = []
+        for layer in Layer:
+            out = [question for question in self.look.of_layer(layer) if question.verdict is Verdict.ABSENT]
+            if out:
+                found += [counted_title(out, layer.value), *(short_row(question, self.look) for question in out)]
+        return found or [note_row("nothing could be ruled out")]
+
+
+class MissingScreen(ListScreen):
+    """Everything that could not be judged, by what would help most."""
+
+    def place(self) -> tuple[str, ...]:
+        """Service and list."""
+        return (*super().place(), "not evaluated")
+
+    def intro(self) -> Draw:
+        """How much was judged."""
+        coverage = self.look.diagnosis.coverage
+        judged = f"{coverage.rules_evaluated} of {counted(coverage.rules_total, 'kind')} of failure judged."
+        said = f"{judged} For the others, what helps most first:"
+        return lambda width: hanging(text(" "), text((said, "dim")), width)
+
+    def rows(self) -> list[Row]:
+        """What to do, and the kinds that could be judged then; a kind stands where it is told first."""
+        found: list[Row] = []
+        drawn: set[str] = set()
+        for gap in gaps(self.look.diagnosis.not_evaluated):
+            kinds = [one.rule for one in gap.rules if one.rule not in drawn]
+            drawn.update(kinds)
+            found.append(to_do_row(gap.how, len(gap.rules)))
+            found += [short_row(question, self.look) for rule in kinds if (question := self.look.question(rule)) is not None]
+        return found or [note_row("everything was judged")]
+
+
+class ChainScreen(ListScreen):
+    """What follows from what: a tree from each root cause, with the times."""
+
+    def place(self) -> tuple[str, ...]:
+        """Service and list."""
+        return (*super().place(), "what follows from what")
+
+    def rows(self) -> list[Row]:
+        """One row for each finding, behind the lines of its tree; what only contributes stands below."""
+        findings = self.look.diagnosis.findings
+        rows = [row for tree in trees(findings) for row in _tree(tree, self.look, "", "", "")]
+        drawn = {row.id for row in rows}
+        others = [finding for finding in findings if f"rule:{finding.rule}" not in drawn]
+        if others:
+            rows.append(title_row("contributing"))
+            rows += [finding_row(finding, _when(finding.onset, self.look), ()) for finding in others]
+        return rows or [note_row("nothing was found")]
+
+
+def _when(onset: float | None, look: Look) -> Content:
+    """The time of an onset, in a column of its own."""
+    return text((f"{clock(onset, look.near) if onset is not None else '':8}  ", "dim"))
+
+
+def _tree(node: Node, look: Look, stem: str, branch: str, below: str) -> Iterator[Row]:
+    """A finding and what follows from it.
+
+    :param stem: lines from above, up to this finding's own branch
+    :param below: what its children have there instead of the branch
+    """
+    lead = Content.assemble(_when(node.finding.onset, look), text((f"{stem}{branch}", "dim")))
+    yield finding_row(node.finding, lead, _notes(node, look))
+    for child in node.follows:
+        is_last = child is node.follows[-1]
+        yield from _tree(child, look, stem + below, "└▶ " if is_last else "├▶ ", "   " if is_last else "│  ")
+
+
+def _notes(node: Node, look: Look) -> Iterator[Content]:
+    """What is said below a finding: its first evidence, and where it feeds back."""
+    if node.finding.evidence:
+        read = reading(node.finding.evidence[0], look.near)
+        yield text((f"{read.what} {read.compared}".strip(), "dim"))
+    for target in node.back:
+        set_off = trigger(look.diagnosis.findings, node.finding)
+        yield text(
+            ("↺ loop: ", "warn"), f"feeds {target.rule} again; set off by {set_off.rule}, and may go on after that is mended"
+        )
+    for other in node.also:
+        yield text((f"also leads to {other.rule}", "dim"))

@@ -1,0 +1,234 @@
+"""One question, or one symptom: the answer, each piece of evidence, its chart over time, and how to check it by hand."""
+
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.content import Content
+
+from triage.model.diagnosis import Evidence, Finding
+from triage.model.vocabulary import catalogue
+from triage.render.reading import began, confidence, place, symptom_name, those
+from triage.tui.look import Look, Question, Scene
+from triage.tui.messages import PieceChosen
+from triage.tui.rows import evidence_row, missing_row, note_row, short_row, title_row
+from triage.tui.screens.listing import ListScreen
+from triage.tui.screens.walk import WalkScreen
+from triage.tui.sheets import Sheet, evidence_of, piece_of, proof
+from triage.tui.widgets.choices import Choices, Row
+from triage.tui.widgets.detail import Detail
+from triage.tui.widgets.drawn import Draw, Drawn, nothing
+from triage.tui.words import answer, hanging, lines, severity, text, verdict_moved
+
+
+class EvidenceScreen(ListScreen):
+    """A list of evidence with the chart of the highlighted piece."""
+
+    def owner(self) -> str:
+        """The place that the evidence is of."""
+        return ""
+
+    def evidence(self) -> tuple[Evidence, ...]:
+        """What the answer rests on."""
+        return evidence_of(self.owner(), self.look)
+
+    def sheet(self) -> Sheet:
+        """The highlighted piece of evidence in full; of a kind named in the list what decides it."""
+        return piece_of(self.owner(), self.query_one(Choices).chosen, self.look)
+
+    def open(self, where: str) -> None:
+        """Enter goes to the piece of evidence alone, or to another kind that the list names."""
+        if where.startswith("rule:"):
+            super().open(where)
+        elif where:
+            self.post_message(PieceChosen(self.owner(), where))
+
+    def start(self) -> str:
+        """The deciding piece of evidence."""
+        return "evidence:0"
+
+
+class QuestionScreen(EvidenceScreen):
+    """A question of a layer.
+
+    :param kind: id of its rule
+    """
+
+    def __init__(self, scene: Scene, kind: str) -> None:
+        super().__init__(scene)
+        self.kind = kind
+
+    def owner(self) -> str:
+        """The question's own place."""
+        return f"rule:{self.kind}"
+
+    def question(self) -> Question | None:
+        """The question as the look has it."""
+        return self.look.question(self.kind)
+
+    def rule(self) -> str:
+        """The question's own kind."""
+        return self.kind
+
+    def place(self) -> tuple[str, ...]:
+        """Service, layer, kind."""
+        question = self.question()
+        return (*super().place(), *([question.layer.value] if question is not None else []), self.kind)
+
+    def intro(self) -> Draw:
+        """The question and its answer."""
+        question, look = self.question(), self.look
+        if question is None:
+            return lambda width: hanging(text(" "), text((f"No rule is called {self.kind}.", "unsure")), width)
+        return lambda width: _answered(question, look, width, brief=not self.is_tall)
+
+    def rows(self) -> list[Row]:
+        """Evidence, what is missing, and the kinds that it is linked to or could be taken for."""
+        question = self.question()
+        if question is None:
+            return []
+        rows = [evidence_row(number, one, self.look) for number, one in enumerate(question.evidence)]
+        found = [title_row("what it rests on"), *rows] if rows else []
+        if question.missing:
+            found += [title_row("what is missing"), *_missing(question)]
+        elif not rows:
+            found += [note_row("nothing that it asks for was measured")]
+        return [*found, *_linked(question, self.look)]
+
+    def start(self) -> str:
+        """The deciding piece of evidence, else what is missing."""
+        return "evidence:0" if self.evidence() else ""
+
+
+def _answered(question: Question, look: Look, width: int, *, brief: bool) -> Content:
+    """The question, the answer, and of a finding where it is and since when.
+
+    :param brief: leave out what is told elsewhere
+    """
+    told = [hanging(text(" "), text((question.text, "strong")), width)]
+    lead = Content.assemble(" ", answer(question), verdict_moved(question, look), "  ")
+    if question.finding is not None:
+        told.append(hanging(lead, Content(question.finding.summary), width))
+        if not brief:
+            told.append(hanging(text("   "), _placed(question.finding, look), width))
+    elif question.missing:
+        told.append(
+            hanging(lead, Content(f"To get what is missing: {question.how_to_get}" if question.how_to_get else ""), width)
+        )
+    else:
+        told.append(hanging(lead, Content(f"{question.title}: ruled out."), width))
+    return lines(*told)
+
+
+def _placed(finding: Finding, look: Look) -> Content:
+    """Severity, confidence, place, subjects and onset."""
+    where = those(finding.subjects or (finding.subject,), 3)
+    rest = f", confidence {confidence(finding)}; {place(finding)}; on {where}, {began(finding, look.near)}"
+    return Content.assemble(severity(finding), text((rest, "dim")))
+
+
+def _missing(question: Question) -> list[Row]:
+    """Each thing that is missing, with what it would tell."""
+    signals = catalogue()
+    rows: dict[str, Row] = {}
+    for name in question.missing:
+        signal = signals.get(name.partition(" (")[0])
+        row = missing_row(name, signal.meaning if signal is not None else "")
+        rows.setdefault(row.id, row)
+    return list(rows.values())
+
+
+def _linked(question: Question, look: Look) -> list[Row]:
+    """Kinds that it leads to, that explain it, and that it could be taken for."""
+    groups: list[tuple[str, tuple[str, ...]]] = []
+    if question.finding is not None:
+        groups = [("explained by", question.finding.explained_by), ("leads to", question.finding.leads_to)]
+    alike = {one.rule: one.because for one in question.look_alikes}
+    rows: list[Row] = []
+    drawn = {question.rule}
+    for title, kinds in (*groups, ("not to be taken for", tuple(alike))):
+        known = [other for kind in dict.fromkeys(kinds) if kind not in drawn and (other := look.question(kind)) is not None]
+        drawn.update(other.rule for other in known)
+        if known:
+            rows.append(title_row(title))
+            rows += [short_row(other, look, alike[other.rule] if kinds == tuple(alike) else "") for other in known]
+    return rows
+
+
+class SymptomScreen(EvidenceScreen):
+    """What users notice: one promise that is not kept.
+
+    :param name: of the symptom
+    """
+
+    def __init__(self, scene: Scene, name: str) -> None:
+        super().__init__(scene)
+        self.symptom_name = name
+
+    def place(self) -> tuple[str, ...]:
+        """Service and promise."""
+        return (*super().place(), symptom_name(self.symptom_name))
+
+    def owner(self) -> str:
+        """The symptom's own place."""
+        return f"symptom:{self.symptom_name}"
+
+    def intro(self) -> Draw:
+        """What is not kept."""
+        symptom = self.look.symptom(self.symptom_name)
+        if symptom is None:
+            return lambda width: hanging(text(" "), text(("This promise is kept at this time.", "good")), width)
+        said = f"{symptom.summary[:1].upper()}{symptom.summary[1:]}."
+        return lambda width: hanging(text((" ✖ ", "bad")), text((said, "strong")), width)
+
+    def rows(self) -> list[Row]:
+        """The evidence, and the findings that explain it."""
+        measured = [evidence_row(number, one, self.look) for number, one in enumerate(self.evidence())]
+        roots = [finding.rule for finding in self.look.diagnosis.findings if finding.role == "root"]
+        known = [question for rule in roots if (question := self.look.question(rule)) is not None]
+        causes = [title_row("why"), *(short_row(question, self.look) for question in known)] if known else []
+        return [*([title_row("what it rests on"), *measured] if measured else []), *causes]
+
+
+class PieceScreen(WalkScreen):
+    """One piece of evidence, or one signal, with the whole screen for its chart, its figures and its commands.
+
+    :param owner: the place that it is evidence of
+    :param where: the piece: ``evidence:0``, ``signal:kv.usage``
+    """
+
+    def __init__(self, scene: Scene, owner: str, where: str) -> None:
+        super().__init__(scene)
+        self._owner = owner
+        self._where = where
+
+    def body(self) -> ComposeResult:
+        """What it says, and all there is to tell of it."""
+        yield Drawn(id="intro")
+        yield Detail(id="detail")
+
+    def begin(self) -> None:
+        """The figures scroll."""
+        self.query_one("#detail .foot", VerticalScroll).can_focus = True
+        self.query_one("#detail .foot", VerticalScroll).focus()
+
+    def place(self) -> tuple[str, ...]:
+        """Service, what it is evidence of, signal."""
+        evidence = self.sheet().evidence
+        names = [self._owner.partition(":")[2], evidence.signal if evidence is not None else self._where.partition(":")[2]]
+        return (*super().place(), *(name for name in names if name))
+
+    def sheet(self) -> Sheet:
+        """The piece."""
+        return piece_of(self._owner, self._where, self.look)
+
+    def rule(self) -> str:
+        """The kind that it is evidence of."""
+        kind, _, name = self._owner.partition(":")
+        return name if kind == "rule" else ""
+
+    def refill(self) -> None:
+        """Show the piece."""
+        sheet = self.sheet()
+        evidence = sheet.evidence
+        said = (lambda width: proof(evidence, self.look, width)) if evidence is not None and self._owner else nothing
+        self.query_one("#intro", Drawn).show(said)
+        self.query_one(Detail).show(sheet, self.look)

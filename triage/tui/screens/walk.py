@@ -1,0 +1,95 @@
+"""What all screens of the walk have: a line on top, a body, the time, and the keys."""
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from textual.widgets import Footer
+
+from triage.tui.look import Look, Scene
+from triage.tui.messages import CurveDrawn
+from triage.tui.sheets import Sheet
+from triage.tui.widgets.chart import Chart
+from triage.tui.widgets.crumb import Crumb
+from triage.tui.widgets.timeline import Timeline
+
+_WIDE, _TALL = 120, 36
+BREAKPOINTS = [(0, "-narrow"), (_WIDE, "-wide")], [(0, "-short"), (_TALL, "-tall")]
+"""Classes of a screen by its columns and by its rows: wide ones show things side by side, tall ones what is only nice to have."""
+
+
+class WalkScreen(Screen[None]):
+    """One screen of the walk. It keeps no state of the diagnosis but the scene that it was given last.
+
+    :param scene: what to show
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "app.up", "Up", key_display="esc"),
+        Binding("left,h,backspace", "app.up", "Up", show=False),
+    ]
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__()
+        self.scene = scene
+
+    @property
+    def look(self) -> Look:
+        """The look that is shown."""
+        return self.scene.look
+
+    @property
+    def is_tall(self) -> bool:
+        """Whether there is room for what is only nice to have."""
+        return self.size.height >= _TALL
+
+    def compose(self) -> ComposeResult:
+        """The frame, with the screen's own body in it."""
+        yield Crumb()
+        yield from self.body()
+        yield Timeline()
+        yield Footer(show_command_palette=False, compact=True)
+
+    def body(self) -> ComposeResult:
+        """What is between the line on top and the time."""
+        yield from ()
+
+    def place(self) -> tuple[str, ...]:
+        """Where in the walk this is, from the service down."""
+        return (self.look.diagnosis.service,)
+
+    def on_mount(self) -> None:
+        """Show the scene that the screen was made with."""
+        self.show(self.scene)
+        self.begin()
+
+    def begin(self) -> None:
+        """Give the keys to the widget that wants them first."""
+
+    def show(self, scene: Scene) -> None:
+        """Show another scene, keeping the place on the screen."""
+        self.scene = scene
+        self.query_one(Crumb).scene(scene, self.place())
+        self.query_one(Timeline).show(scene.newest, scene.moment)
+        self.refill()
+
+    def show_activity(self, scene: Scene) -> None:
+        """Show what goes on, and nothing else."""
+        self.query_one(Crumb).scene(scene, self.place())
+
+    def refill(self) -> None:
+        """Show the look in the screen's own widgets."""
+
+    def sheet(self) -> Sheet:
+        """What is told of the thing that is highlighted."""
+        return Sheet()
+
+    def rule(self) -> str:
+        """The kind of failure that the screen is about now; empty if none is."""
+        return ""
+
+    def refine(self, drawn: CurveDrawn) -> None:
+        """All cells of a curve are there."""
+        for chart in self.query(Chart):
+            chart.refine(drawn.evidence, drawn.look, drawn.curve)

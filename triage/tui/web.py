@@ -1,0 +1,131 @@
+"""The walk as a web page: textual-serve starts one walk for each browser that opens it.
+
+Whoever can open the page sees what the walk shows. So the server listens on this machine only, unless it is told otherwise, and
+answers only to an address that holds a token which is made anew at each start. Pages of other sites cannot use it either: a
+browser says where a page came from, and that must be the server itself. The page loads nothing from anywhere else.
+"""
+
+import secrets
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from triage.errors import ExitCode, TriageError, UsageError
+
+if TYPE_CHECKING:
+    from aiohttp import web
+    from aiohttp.typedefs import Handler, Middleware
+    from textual_serve.server import Server
+
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+_SOCKET = "/ws"
+_POLICY = "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
+_HIGHEST_PORT = 65535
+
+
+class ExtraMissingError(TriageError):
+    """A part of triage is not installed."""
+
+    exit_code = ExitCode.UNAVAILABLE
+
+
+def serve(host: str, port: int, command: Sequence[str]) -> ExitCode:
+    """Serve a command until it is interrupted.
+
+    :param host: address to listen at
+    :param command: the walk to start for each browser, as words
+    :raises UsageError: the port cannot be one
+    :raises ExtraMissingError: textual-serve is not installed
+    :raises TriageError: the address is taken
+    """
+    if not 0 < port <= _HIGHEST_PORT:
+        raise UsageError(f"--port {port} is no port", f"ports are 1 to {_HIGHEST_PORT}")
+    if find_spec("textual_serve") is None:
+        raise ExtraMissingError("the walk in a browser needs textual-serve", "pip install 'inference-triage[web]'")
+    token = secrets.token_urlsafe(16)
+    sys.stderr.write(announcement(host, port, token))
+    try:
+        _server(host, port, shlex.join(command), token).serve()
+    except OSError as error:
+        raise TriageError(f"cannot listen at {host}, port {port}: {error.strerror}", "choose another with --port") from error
+    return ExitCode.HEALTHY
+
+
+def announcement(host: str, port: int, token: str) -> str:
+    """Where the page is, and what to mind."""
+    shown = f"[{host}]" if ":" in host else host
+    told = f"The walk is at http://{shown}:{port}/?token={token}\nCtrl+C ends it.\n"
+    if host in LOOPBACK:
+        return f"{told}Only this machine can reach it. Whoever has the address sees what the walk shows.\n"
+    return (
+        f"{told}WARNING: it listens at {host}, so other machines can reach it. There is no encryption; whoever has the "
+        "address sees logs, names and metrics of the service, and can start walks on this machine.\n"
+    )
+
+
+def _server(host: str, port: int, command: str, token: str) -> "Server":
+    """A server of textual-serve with our own page, and a guard before it."""
+    from aiohttp import web
+    from textual_serve.server import Server
+
+    class WalkServer(Server):
+        """Quiet, guarded, and sufficient to itself."""
+
+        def initialize_logging(self) -> None:
+            """Say nothing on stdout."""
+
+        async def on_startup(self, app: web.Application) -> None:
+            """Say nothing: the address was announced."""
+
+        async def _make_app(self) -> web.Application:
+            app = await super()._make_app()
+            app.router.add_get(f"{_SOCKET}/{{token}}", self.handle_websocket)
+            app.middlewares.append(guard(host, token))
+            return app
+
+    return WalkServer(command, host=host, port=port, title="triage walk", templates_path=Path(__file__).parent / "page")
+
+
+def guard(host: str, token: str) -> "Middleware":
+    """Lets through who has the token and comes from the server's own page."""
+    from aiohttp import web
+
+    @web.middleware
+    async def guarded(request: "web.Request", handler: "Handler") -> "web.StreamResponse":
+        why = refusal(host, token, request.path, _given(request), request.headers)
+        if why:
+            return web.Response(status=403, text=f"{why}\n")
+        response = await handler(request)
+        if not response.prepared:
+            response.headers["Content-Security-Policy"] = _POLICY
+            response.headers["Referrer-Policy"] = "no-referrer"
+        return response
+
+    return guarded
+
+
+def _given(request: "web.Request") -> str:
+    """The token in the address of the page or of its socket."""
+    return request.match_info.get("token", "") or request.query.get("token", "")
+
+
+def refusal(host: str, token: str, path: str, given: str, headers: Mapping[str, str]) -> str:
+    """Why a request is refused; empty if it is not.
+
+    :param host: the address that is listened at
+    :param given: the token in the address
+    """
+    asked = headers.get("Host", "")
+    if host in LOOPBACK and (urlsplit(f"//{asked}").hostname or "") not in LOOPBACK:
+        return "this server answers to this machine's own names only"
+    origin = headers.get("Origin", "")
+    if origin and urlsplit(origin).netloc != asked:
+        return "this page may be used from its own address only"
+    guarded = path == "/" or path.startswith(_SOCKET)
+    if guarded and not secrets.compare_digest(given.encode(), token.encode()):
+        return "the address lacks the token that was printed when the server started"
+    return ""

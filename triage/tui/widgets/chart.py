@@ -1,0 +1,67 @@
+"""A chart with its words: what the lines are, the drawing, and the same in a sentence."""
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from triage.model.diagnosis import Evidence
+from triage.model.units import clock, quantity
+from triage.tui.curves import Curve, coarse, description
+from triage.tui.look import Look
+from triage.tui.messages import CurveWanted
+from triage.tui.widgets.plot import LEGEND, CurvePlot
+from triage.tui.words import joined, text
+
+
+class Chart(Vertical):
+    """The curve of one piece of evidence: at once from what the diagnosis kept, and again when all cells are there."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's word
+        super().__init__(id=id)
+        self._shown: tuple[Look, Evidence] | None = None
+
+    def compose(self) -> ComposeResult:
+        """Legend, drawing, sentence."""
+        yield Static(classes="legend", markup=False)
+        yield CurvePlot()
+        yield Static(classes="sentence", markup=False)
+
+    def show(self, evidence: Evidence | None, look: Look) -> None:
+        """Show the curve of some evidence; the chart hides while there is none."""
+        if evidence is not None and self._shown is not None and self._shown[0] is look and self._shown[1] == evidence:
+            return
+        self._shown = (look, evidence) if evidence is not None else None
+        curve = coarse(evidence, look) if evidence is not None else None
+        self.set_class(curve is None, "-empty")
+        if curve is not None:
+            self._draw(curve, look)
+        if evidence is not None and not evidence.signal.startswith(("event:", "fact:")):
+            self.app.post_message(CurveWanted(look, evidence))  # a message that the app itself set off would not bubble up to it
+
+    def refine(self, evidence: Evidence, look: Look, curve: Curve) -> None:
+        """Show all cells, if the chart still shows that evidence."""
+        if self._shown is not None and self._shown[0] is look and self._shown[1] == evidence:
+            self.remove_class("-empty")
+            self._draw(curve, look)
+
+    def _draw(self, curve: Curve, look: Look) -> None:
+        self.query_one(CurvePlot).show(curve, look.near)
+        self.query_one(".legend", Static).update(_legend(curve, look.near))
+        self.query_one(".sentence", Static).update(Content(description(curve, look.near)))
+
+
+def _legend(curve: Curve, near: float) -> Content:
+    """What the lines are, and their values."""
+    parts = [text(("⣀⠤⠒ ", "window"), "value")]
+    if curve.threshold is not None:
+        parts.append(text((f"{LEGEND['threshold']} ", "warn"), f"threshold {quantity(curve.threshold, curve.unit)}"))
+    if curve.baseline is not None:
+        parts.append(text((f"{LEGEND['baseline']} ", "dim"), f"baseline {quantity(curve.baseline, curve.unit)}"))
+    if curve.onset is not None:
+        parts.append(text((f"{LEGEND['onset']} ", "bad"), f"onset {clock(curve.onset, near)}"))
+    if curve.window is not None:
+        parts.append(text(f"{LEGEND['window']} window starts"))
+    if curve.marks:
+        parts.append(text((f"{LEGEND['change']} ", "warn"), ", ".join(mark.label for mark in curve.marks[:2])))
+    return joined(parts, "  ")

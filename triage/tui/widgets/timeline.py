@@ -1,0 +1,155 @@
+"""The time at the foot of every screen: the curve of the trouble over all that is known, and the moment that is looked at."""
+
+from textual.content import Content
+from textual.reactive import reactive
+from textual.widget import Widget
+
+from triage.model.units import clock
+from triage.render.spark import bounds, is_drawn, pooled
+from triage.tui.look import Look
+from triage.tui.words import STYLES, text
+
+_BLOCKS = "▁▂▃▄▅▆▇█"
+_STEPS = 60
+"""Steps from one end to the other."""
+
+
+class Timeline(Widget):
+    """One line with the curve and, on tall screens, one below it with the moments."""
+
+    ALLOW_SELECT = False
+    moment: reactive[float | None] = reactive(None)
+    """The moment that is looked at, Unix seconds; None: the end."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's word
+        super().__init__(id=id)
+        self._newest: Look | None = None
+
+    def show(self, newest: Look, moment: float | None) -> None:
+        """Show the time of the newest look, with the moment looked at."""
+        self._newest = newest
+        self.moment = moment
+        self.refresh()
+
+    def render(self) -> Content:
+        """The lines."""
+        newest = self._newest
+        if newest is None or newest.end <= newest.begin:
+            return Content("")
+        first, last = clock(newest.begin, newest.near), clock(newest.end, newest.near)
+        room = max(self.size.width - len(first) - len(last) - 4, 10)
+        alone = self.size.height < 2
+        track = _track(newest, self.moment, room, signs=alone)
+        line = Content.assemble((f" {first} ", STYLES["dim"]), track, (f" {last} ", STYLES["dim"]))
+        if alone:
+            return line
+        return Content("\n").join([line, Content(" " * (len(first) + 2)).append(_moments(newest, self.moment, room))])
+
+
+def _place(look: Look, moment: float, room: int) -> int:
+    """The cell of a moment."""
+    share = (moment - look.begin) / (look.end - look.begin)
+    return min(max(int(share * room), 0), room - 1)
+
+
+def _track(look: Look, moment: float | None, room: int, *, signs: bool) -> Content:
+    """The curve, cell by cell: before the window, in it, and the cursor.
+
+    :param signs: whether the moments are signs in the curve
+    """
+    start = _place(look, look.diagnosis.window.start, room)
+    drawn = [(level, STYLES["before" if index < start else "window"]) for index, level in enumerate(_levels(look, room))]
+    if signs:
+        for index, sign in _signs(look, room).items():
+            drawn[index] = sign
+    if moment is not None:
+        drawn[_place(look, moment, room)] = ("┃", f"{STYLES['new']} reverse")
+    return Content.assemble(*drawn)
+
+
+def _signs(look: Look, room: int) -> dict[int, tuple[str, str]]:
+    """Signs by their cells: the window's start, changes, the onset."""
+    signs = {_place(look, look.diagnosis.window.start, room): ("┊", STYLES["edge"])}
+    for mark in look.marks:
+        if look.begin <= mark.time <= look.end:
+            signs[_place(look, mark.time, room)] = ("◆", STYLES["warn"])
+    if look.onset is not None and look.onset >= look.begin:
+        signs[_place(look, look.onset, room)] = ("▲", STYLES["onset"])
+    return signs
+
+
+def _levels(look: Look, room: int) -> list[str]:
+    """One block for each cell; a dot where nothing is known."""
+    spark = look.curve
+    if spark is None or spark.end <= spark.start:
+        return ["─"] * room
+    step = (look.end - look.begin) / room
+    values: list[float | None] = []
+    for index in range(room):
+        share = (look.begin + step * (index + 0.5) - spark.start) / (spark.end - spark.start)
+        place = int(share * len(spark.values))
+        values.append(spark.values[place] if 0 <= place < len(spark.values) else None)
+    low, high = bounds(pooled(spark.values, len(spark.values)))
+    span = high - low
+    return [
+        "·"
+        if not is_drawn(value)
+        else _BLOCKS[min(int((value - low) / span * len(_BLOCKS)), len(_BLOCKS) - 1) if span > 0 else 0]
+        for value in values
+    ]
+
+
+def _moments(look: Look, moment: float | None, room: int) -> Content:
+    """Signs below the curve: the window's start, changes, the onset, and the moment looked at."""
+    signs = _signs(look, room)
+    if moment is not None:
+        signs[_place(look, moment, room)] = ("┃", STYLES["new"])
+    line = Content.assemble(*(signs.get(index, (" ", "")) for index in range(room)))
+    return _labelled(line, look, moment, room)
+
+
+def _labelled(line: Content, look: Look, moment: float | None, room: int) -> Content:
+    """The line with words where there is room behind its signs."""
+    words: list[tuple[float, str]] = []
+    if moment is not None:
+        words.append((moment, clock(moment, look.near)))
+    if look.onset is not None:
+        words.append((look.onset, f"onset {clock(look.onset, look.near)}"))
+    words += [(mark.time, mark.label) for mark in look.marks if look.begin <= mark.time <= look.end]
+    for time, word in words:
+        place = _place(look, time, room) + 1
+        label = f" {word}"
+        if place + len(label) <= room and not line.plain[place : place + len(label) + 1].strip():
+            line = Content.assemble(line[:place], text((label, "dim")), line[place + len(label) :])
+    return line
+
+
+def moments_of(look: Look) -> list[float]:
+    """Moments worth jumping to, in order: the window's start, changes, onsets, the end."""
+    times = [look.diagnosis.window.start, look.end, *(mark.time for mark in look.marks)]
+    times += [finding.onset for finding in look.diagnosis.findings if finding.onset is not None]
+    times += [symptom.onset for symptom in look.diagnosis.symptoms if symptom.onset is not None]
+    return sorted({time for time in times if look.begin < time <= look.end})
+
+
+def stepped(look: Look, moment: float | None, steps: int) -> float | None:
+    """The moment so many steps away; None at the end."""
+    step = (look.end - look.begin) / _STEPS
+    wanted = (look.end if moment is None else moment) + steps * step
+    return _inside(look, wanted)
+
+
+def jumped(look: Look, moment: float | None, direction: int) -> float | None:
+    """The next moment worth a look in a direction; None at the end."""
+    now = look.end if moment is None else moment
+    ahead = [time for time in moments_of(look) if (time - now) * direction > 0.5]
+    if not ahead:
+        return moment
+    return _inside(look, ahead[0] if direction > 0 else ahead[-1])
+
+
+def _inside(look: Look, wanted: float) -> float | None:
+    """A moment within what is known, with something before it; None for the end."""
+    if wanted >= look.end - 0.5:
+        return None
+    return max(wanted, look.begin + (look.end - look.begin) / _STEPS)
