@@ -417,6 +417,8 @@ def _lines(event: Event) -> int:
 
 def _event_text(event: Event) -> str:
     """An event in words: its line or note, with the change it stands for."""
+    if event.text.startswith(f"{event.kind} "):
+        return event.text
     parts = [event.name, event.text] if event.kind in CHANGE_KINDS | {"xid"} else [event.text or event.name]
     words = " ".join(part for part in dict.fromkeys(parts) if part)
     return f"{event.kind} {words}" if event.kind in CHANGE_KINDS | {"xid"} else words

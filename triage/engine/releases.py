@@ -11,7 +11,7 @@ from triage.engine.arithmetic import ratio
 from triage.engine.fleet import own_fact, role_of, versions
 from triage.engine.frame import Frame
 from triage.engine.statistics import together
-from triage.model.recording import Event, Fact, Floats, Recording, Subject
+from triage.model.recording import Event, Fact, Floats, Recording, SourceState, Subject
 from triage.model.vocabulary import Combine, Scope
 
 SETTINGS = (
@@ -49,7 +49,8 @@ _SAME = 0.005
 _VAGUE = frozenset({"auto", "none", "default", "", "stable", "latest"})
 """Values that leave it to the engine."""
 
-_INVENTORY = re2.compile(r"([a-z0-9][a-z0-9.-]{0,252})=(?:sha256:)?([0-9a-f]{12,64})\b")
+_INVENTORY = re2.compile(r"([a-z0-9][a-z0-9.-]{0,252})[=: ](?:\S*@)?(?:sha256:)?([0-9a-f]{12,64})\b")
+_CHANGED = re2.compile(r"(\w+) (\S+) -> (\S+?)(?:,|$)")
 
 
 # Versions that fail
@@ -96,10 +97,12 @@ def _counted(frame: Frame, replica: Subject) -> tuple[Floats, Floats] | None:
 def with_drift(frame: Frame) -> Recording:
     """The recording with an event of kind ``drift`` for each replica and fact that is not what it should be.
 
-    Names are keys of facts. A setting is compared with what is declared for the service and with the replicas that were made by
-    the same hand (one ReplicaSet, one image) for the same work; an artifact with those that have an image of the same name.
+    Names are keys of facts. A setting is compared with what is declared for the service, with the replicas that were made by the
+    same hand (one ReplicaSet, one image) for the same work, and with the start before where nobody changed anything; an artifact
+    with those that have an image of the same name.
     """
-    events = [*_from_declared(frame), *_from_peers(frame), *_artifacts(frame), *_inventory(frame.recording)]
+    settings = [*_from_declared(frame), *_from_peers(frame), *_from_before(frame)]
+    events = [*settings, *_artifacts(frame), *_inventory(frame.recording)]
     first: dict[tuple[str, Subject | None], Event] = {}
     for event in events:
         first.setdefault((event.name, event.subject), event)
@@ -128,6 +131,29 @@ def _from_peers(frame: Frame) -> Iterator[Event]:
                     continue
                 text = f"{key} is {_text(value)} on {replica.id}, and {_text(usual)} on the other replicas made like it"
                 yield _event(frame, Fact(replica, key, value), text, {"peers": _text(usual)})
+
+
+def _from_before(frame: Frame) -> Iterator[Event]:
+    """Settings that a restart changed although no change to the service is on record."""
+    recording = frame.recording
+    on_record = any(
+        source.name == "changes" and source.state in (SourceState.OK, SourceState.PARTIAL) for source in recording.sources
+    )
+    if not on_record or any(_is_own_change(event, recording) for event in recording.events):
+        return
+    for event in recording.events:
+        if event.kind != "engine-args" or event.subject is None:
+            continue
+        for key, before, now in _CHANGED.findall(event.attrs.get("changed", "")):
+            if key in SETTINGS and not {before, now} & _VAGUE:
+                text = f"{key} is {now} on {event.subject.id} since its restart, and was {before}"
+                attrs = {"value": now, "setting": key, "before": before}
+                yield Event(event.time, "drift", key, event.subject, attrs, text, event.source)
+
+
+def _is_own_change(event: Event, recording: Recording) -> bool:
+    """Whether somebody changed the service, by the file of changes."""
+    return event.source == "changes" and event.attrs.get("service", recording.service) == recording.service
 
 
 def _twins(frame: Frame) -> dict[tuple[str, str, str], list[Subject]]:
@@ -175,15 +201,18 @@ def _differing(frame: Frame, image: str, key: str, replicas: list[Subject]) -> I
 
 def _inventory(recording: Recording) -> Iterator[Event]:
     """Digests that somebody listed by pod under one tag, where they differ."""
+    replicas = {replica.id for replica in recording.subjects[Scope.REPLICA]}
+    told: dict[str, tuple[str, Event]] = {}
     for event in recording.events:
-        if (event.kind, event.name) != ("log", "image-inventory"):
-            continue
-        digests = {pod: digest[:12] for pod, digest in _INVENTORY.findall(event.text)}
-        common = Counter(digests.values()).most_common(1)
-        for pod, digest in digests.items():
-            if common and digest != common[0][0]:
-                text = f"{pod} runs {digest} and others {common[0][0]} under the one name {event.attrs.get('tag', '')}".rstrip()
-                yield Event(event.time, "drift", "image_id", Subject(Scope.REPLICA, pod), {"value": digest}, text, event.source)
+        if (event.kind, event.name) == ("log", "image-inventory"):
+            told |= {pod: (digest[:12], event) for pod, digest in _INVENTORY.findall(event.text) if pod in replicas}
+    usual, count = Counter(digest for digest, _ in told.values()).most_common(1)[0] if told else ("", 0)
+    if len({event.attrs.get("tag") for _, event in told.values()}) != 1:
+        return
+    for pod, (digest, event) in told.items():
+        if digest != usual and 2 * count > len(told):
+            text = f"{pod} runs {digest} and others {usual} under the one name {event.attrs.get('tag', '')}".rstrip()
+            yield Event(event.time, "drift", "image_id", Subject(Scope.REPLICA, pod), {"value": digest}, text, event.source)
 
 
 def _own_facts(recording: Recording, keys: Iterable[str]) -> Iterator[Fact]:
@@ -195,7 +224,7 @@ def _is_announced(recording: Recording, fact: Fact) -> bool:
     """Whether a change to the service speaks of the setting: then somebody wanted it so."""
     spoken = fact.key.replace("_", " ")
     for event in recording.events:
-        if event.attrs.get("service", recording.service) != recording.service or event.source != "changes":
+        if not _is_own_change(event, recording):
             continue
         words = " ".join((event.text, event.name, *event.attrs.values())).replace("_", " ").replace("-", " ").lower()
         if spoken in words and event.time >= recording.window.start - _DAY:

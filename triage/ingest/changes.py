@@ -20,6 +20,11 @@ LOOK_BACK = 86400.0
 _NO_STAGES = frozenset({"rollback", "restart", "scale", "drain"})
 """Changes that name a version without bringing it to more replicas than before."""
 
+_TRIAL = re2.compile(r"-(?:canary|preview|staging|beta|next|green)$")
+"""Ends of the names under which a version is tried out."""
+
+_PROMOTED = re2.compile(r"(?i)\bpromot(?:ed|ion|ing)\b|\bcanary (?:passed|was green|succeeded|is green|healthy)")
+
 MAX_LINE = 64 * 1024
 _MAX_CHANGES = 10_000
 _MAX_PROBLEMS = 5
@@ -69,15 +74,18 @@ def _read(stream: Any, window: Window) -> tuple[tuple[Event, ...], list[str]]:
 
 
 def _staged(events: list[Event]) -> tuple[Event, ...]:
-    """Changes in order; those that bring a version further which came before get the attribute ``stage``: 2 for the second."""
+    """Changes in order; those that bring a version further which came before get the attribute ``stage``: 2 for the second.
+
+    A note that speaks of a promotion tells the same where the first step is not recorded.
+    """
     steps: dict[tuple[str, str], int] = {}
     out: list[Event] = []
     for event in events:
         if not event.name or event.kind in _NO_STAGES:
             out.append(event)
             continue
-        key = (event.attrs.get("service", ""), event.name)
-        steps[key] = steps.get(key, 0) + 1
+        key = (_TRIAL.sub("", event.attrs.get("service", "")), event.name)
+        steps[key] = steps.get(key, 0) + 1 + (key not in steps and _PROMOTED.search(event.text) is not None)
         out.append(event if steps[key] == 1 else replace(event, attrs={**event.attrs, "stage": str(steps[key])}))
     return tuple(out)
 

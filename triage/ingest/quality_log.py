@@ -25,9 +25,27 @@ BIN = 60.0
 """One run of a suite takes some seconds per target, so results of one minute belong together."""
 
 _MAX_RESULTS = 20_000
-_PAIR = re2.compile(rb"\b(\w+)=(\S+)")
+_PAIR = re2.compile(rb'\b([A-Za-z_]\w*)"?[=:] ?"?([^\s",;}]+)')
 _SCORE = re2.compile(rb"^(\d{1,6})/(\d{1,6})$")
-_SCORES = frozenset({b"pass", b"passed", b"exact_match", b"correct", b"match", b"matches", b"score", b"ok", b"accuracy"})
+_SHARE = re2.compile(rb"^(0?\.\d+|1(?:\.0+)?)$|^(\d{1,3}(?:\.\d+)?)%$")
+_SCORES = frozenset(
+    {
+        b"pass",
+        b"passed",
+        b"exact_match",
+        b"correct",
+        b"match",
+        b"matches",
+        b"score",
+        b"ok",
+        b"accuracy",
+        b"pass_rate",
+        b"pass_ratio",
+    }
+)
+_SIZES = frozenset({b"n", b"prompts", b"samples", b"questions", b"answers", b"total", b"cases"})
+"""Names of the number of questions, where a score is given as a share."""
+
 _GROUPS = frozenset({b"pool", b"pod", b"replica", b"backend", b"version", b"image", b"model", b"region", b"shard", b"platform"})
 
 
@@ -54,23 +72,39 @@ class QualityLog:
         self._subjects = subjects
         self._source = source
         self._results: list[Result] = []
+        self._asked = MIN_ANSWERS
 
     def feed(self, line: bytes, time: float) -> None:
         """Takes the scores of a line; groups are named before the scores that are theirs."""
-        if b"=" not in line or not self._window.baseline_start <= time <= self._window.end:
+        if not self._window.baseline_start <= time <= self._window.end:
             return
+        pairs = _PAIR.findall(line)
+        self._asked = next(
+            (int(value) for key, value in pairs if key in _SIZES and value.isdigit() and len(value) < 7), self._asked
+        )
         group: list[tuple[str, str]] = []
         scored = False
-        for key, value in _PAIR.findall(line):
-            score = _SCORE.search(value) if key in _SCORES else None
+        for key, value in pairs:
+            score = self._score(value) if key in _SCORES else None
             if key in _GROUPS:
                 group = [] if scored else group
                 scored = False
                 group.append((key.decode(), clean_bytes(value, 120)))
-            elif score is not None and int(score.group(2)) > 0 and len(self._results) < _MAX_RESULTS:
-                right, answers = int(score.group(1)), int(score.group(2))
-                self._results.append(Result(time, tuple(group), min(right, answers), answers))
+            elif score is not None and len(self._results) < _MAX_RESULTS:
+                self._results.append(Result(time, tuple(group), *score))
                 scored = True
+
+    def _score(self, value: bytes) -> tuple[int, int] | None:
+        """Right answers of so many: ``56/60``, or a share of as many questions as were named last; None if it is no score."""
+        found = _SCORE.search(value)
+        if found is not None:
+            right, answers = int(found.group(1)), int(found.group(2))
+            return (min(right, answers), answers) if answers else None
+        found = _SHARE.search(value)
+        if found is None:
+            return None
+        share = float(found.group(1)) if found.group(1) is not None else min(float(found.group(2)) / 100.0, 1.0)
+        return round(share * self._asked), self._asked
 
     def series(self) -> Iterator[Series]:
         """``quality.score`` of the service: right answers of all groups together, by minute."""
