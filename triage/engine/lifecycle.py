@@ -50,7 +50,8 @@ def ending(frame: Frame, _service: Subject) -> Floats | None:
     if not rows:
         return None
     reach = max(1, round(_AROUND / frame.grid.step))
-    near = np.convolve(np.any(np.stack(rows), axis=0), np.ones(2 * reach + 1), mode="same") > 0
+    ends = np.any(np.stack(rows), axis=0)
+    near = np.convolve(ends, np.ones(2 * reach + 1))[reach : reach + len(ends)] > 0  # mode "same" is as long as the longer of both
     return near.astype(float)
 
 
