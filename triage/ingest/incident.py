@@ -1,7 +1,7 @@
 """Opens what people hand over: an incident folder, a recording, a bare dump of metrics, a saved Prometheus answer."""
 
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,18 +13,20 @@ from triage.errors import DataError, InputMissingError
 from triage.ingest.changes import read_changes
 from triage.ingest.dialects import load_dialects
 from triage.ingest.logs import read_logs
+from triage.ingest.naming import index_names, is_engine_name
 from triage.ingest.openmetrics import parse, read_text
 from triage.ingest.raw import RawSeries
-from triage.ingest.subjects import owned_by
+from triage.ingest.subjects import SERVICE_LABELS, owned_by, select
 from triage.ingest.translate import translate, with_source
 from triage.model.recording import Recording, Source, SourceState, Subject, Window, merged
 from triage.model.service import Service
 from triage.model.vocabulary import Scope
+from triage.validation import complaints, did_you_mean
 
 BASELINE_SPAN = 6 * 3600.0
 """Data from longer than this before the window is not compared with: six hours ago another day's traffic begins."""
 
-METRIC_FILES = tuple(f"metrics.{form}{packed}" for form in ("om", "prom", "txt") for packed in ("", ".gz", ".xz"))
+METRIC_FILES = tuple(f"metrics.{form}{packed}" for form in ("om", "prom", "txt", "json") for packed in ("", ".gz", ".xz"))
 
 
 class Case(BaseModel):
@@ -82,7 +84,7 @@ def read_any(path: Path, service: Service | None = None) -> Recording:
         from triage.ingest.parquet import read_recording
 
         return read_recording(path)
-    return _from_samples(path, _samples(path), service)
+    return _from_samples(path, service)
 
 
 def _opened(path: Path) -> BinaryIO:
@@ -92,30 +94,56 @@ def _opened(path: Path) -> BinaryIO:
         raise InputMissingError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-def _samples(path: Path) -> list[RawSeries]:
-    """The series of a bare file: JSON of the Prometheus API or an exposition."""
+def _samples(path: Path) -> tuple[list[RawSeries], tuple[str, ...]]:
+    """The series of a bare file, JSON of the Prometheus API or an exposition, and what was strange about it."""
     data = read_text(path)
     if not data.strip():
         raise DataError(f"{path} is empty", "record it again")
     try:
-        if (data.lstrip()[:1] in {b"{", b"["} and b'"status"' in data[:4096]) or data.lstrip()[:1] == b"[":
+        if (data.lstrip()[:1] == b"{" and b'"status"' in data[:4096]) or data.lstrip()[:1] == b"[":
             from triage.ingest.prometheus_json import parse_answer
 
-            return parse_answer(data)
-        return parse(data).series
+            return parse_answer(data), ()
+        exposition = parse(data)
     except DataError as error:
         raise DataError(f"{path}: {error.message}", error.hint) from error
+    bad = exposition.bad_lines
+    return exposition.series, (f"{bad} line{'s' * (bad != 1)} of {path.name} could not be read",) if bad else ()
 
 
-def _from_samples(path: Path, series: list[RawSeries], service: Service | None) -> Recording:
+def _from_samples(path: Path, service: Service | None) -> Recording:
     """A recording of a bare file: the last third of its time is judged, what is before tells what is usual."""
+    series, problems = _samples(path)
     span = _span(series)
-    if span is None:
-        raise DataError(f"{path} holds no sample with a time stamp", "a dump needs times: scrape twice, or use triage record")
+    if span is None or span[0] == span[1]:
+        raise DataError(
+            f"{path} holds {'one moment only' if span else 'no sample with a time stamp'}, so nothing can be seen to change",
+            "record the target for some minutes with triage record",
+        )
     first, last = span
     start = last - max((last - first) / 3.0, min(last - first, 120.0))
-    service = service or Service(name=path.name.partition(".")[0])
-    return with_source(translate(series, load_dialects(), service, Window(start, last, first)), "metrics")
+    window = Window(start, last, max(first, start - BASELINE_SPAN))
+    service = service or Service(name=_service_in(series, path, path.name.partition(".")[0]))
+    recording = with_source(translate(series, load_dialects(), service, window), "metrics")
+    return replace(recording, problems=(*problems, *recording.problems))
+
+
+def _service_in(series: list[RawSeries], path: Path, name: str) -> str:
+    """The service to look at if nobody said which: the one of this name, else what all engines in the data go by.
+
+    :raises DataError: they are several services
+    """
+    index = index_names(load_dialects())
+    if select(series, Service(name=name), lambda metric: is_engine_name(index, metric)).named:
+        return name
+    engines = [one.labels for one in series if is_engine_name(index, one.name)]
+    for label in SERVICE_LABELS:
+        found = sorted({labels.get(label, "") for labels in engines} - {""})
+        if len(found) > 1:
+            raise DataError(f"{path} holds engines of several services: {', '.join(found)}", "name one with --service")
+        if found and all(labels.get(label) for labels in engines):
+            return found[0]
+    return name
 
 
 def _span(series: list[RawSeries]) -> tuple[float, float] | None:
@@ -131,12 +159,14 @@ class Incident:
     """An incident folder before its metrics are translated.
 
     :param series: what is in its metrics
+    :param problems: what was strange about its files, one sentence each
     """
 
     folder: Path
     service: Service
     window: Window
     series: list[RawSeries]
+    problems: tuple[str, ...] = ()
 
 
 def read_incident(folder: Path, service: Service | None = None) -> Recording:
@@ -154,30 +184,40 @@ def open_incident(folder: Path, service: Service | None = None) -> Incident:
     :raises DataError: a part is damaged, or there is nothing to judge
     :raises InputMissingError: a part cannot be read
     """
-    case = _case(folder / "case.toml")
-    known = _service(case, folder, service)
+    case, problems = _case(folder / "case.toml")
     metrics = next((folder / name for name in METRIC_FILES if (folder / name).exists()), None)
-    series = _samples(metrics) if metrics else []
-    if metrics is None and not (folder / "logs").is_dir() and not (folder / "changes.jsonl").exists():
+    if metrics is None and not _has_files(folder / "logs") and not (folder / "changes.jsonl").exists():
         raise DataError(
             f"{folder} holds no metrics, no logs and no changes",
             f"an incident folder has {METRIC_FILES[0]}[.gz], logs/ or changes.jsonl",
         )
-    return Incident(folder, known, _window(case, series, folder), series)
+    series, strange = _samples(metrics) if metrics else ([], ())
+    known = _service(case, folder, series, service)
+    window, outside = _window(case, series, folder)
+    return Incident(folder, known, window, series, (*problems, *strange, *outside))
+
+
+def _has_files(folder: Path) -> bool:
+    """Whether there is any file in a folder, which need not exist."""
+    return folder.is_dir() and any(path.is_file() for path in folder.rglob("*"))
 
 
 def recording_of(incident: Incident) -> Recording:
     """The recording of an opened incident."""
     metrics = with_source(translate(incident.series, load_dialects(), incident.service, incident.window), "metrics")
+    metrics = replace(metrics, problems=(*incident.problems, *metrics.problems))
     return merged([metrics, *_beside(incident.folder, metrics, incident.window)])
 
 
-def _service(case: Case, folder: Path, service: Service | None) -> Service:
-    """The service of a case, completed from settings."""
+def _service(case: Case, folder: Path, series: list[RawSeries], service: Service | None) -> Service:
+    """The service of a case, completed from settings; if nobody names it, it is the one of the folder's name, or the only one."""
+    default = service.name if service else folder.resolve().name
+    if service is None and not case.service and not case.labels:
+        default = _service_in(series, folder, default)
     try:
-        told = case.as_service(service.name if service else folder.resolve().name)
+        told = case.as_service(default)
     except ValidationError as error:
-        raise DataError(f"{folder / 'case.toml'}: {error.errors()[0]['msg']}") from error
+        raise DataError(f"{folder / 'case.toml'}: {_first_complaint(error, {'signals': case.signals})}") from error
     if service is None:
         return told
     return told.model_copy(
@@ -190,33 +230,64 @@ def _service(case: Case, folder: Path, service: Service | None) -> Service:
     )
 
 
-def _case(path: Path) -> Case:
-    """case.toml, or nothing known if there is none."""
+def _case(path: Path) -> tuple[Case, tuple[str, ...]]:
+    """case.toml, or nothing known if there is none, and which of its keys nobody knows."""
     if not path.exists():
-        return Case()
+        return Case(), ()
     try:
-        return Case.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        value = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise DataError(f"{path} is not valid TOML: {error}") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise DataError(f"{path}: {where}: {first['msg']}") from error
     except OSError as error:
         raise InputMissingError(f"{path} cannot be read: {error.strerror or error}") from error
+    try:
+        return Case.model_validate(value), tuple(_unknown_keys(value))
+    except ValidationError as error:
+        raise DataError(f"{path}: {_first_complaint(error, value)}") from error
 
 
-def _window(case: Case, series: list[RawSeries], folder: Path) -> Window:
-    """The window of a case; without ``from`` and ``to`` the last third of its metrics."""
+def _first_complaint(error: ValidationError, value: object) -> str:
+    """What is wrong first, with its place."""
+    one = complaints(error, value)[0]
+    place = ".".join(str(step) for step in one.path)
+    return f"{place}: {one.text}" if place else one.text
+
+
+def _unknown_keys(value: dict[str, object]) -> Iterator[str]:
+    """A sentence for each key of case.toml that means nothing: a misspelt one would be missed in silence."""
+    known = {field.alias or name for name, field in Case.model_fields.items()}
+    for key in sorted(set(value) - known):
+        hint = did_you_mean(key, known)
+        yield f"the key {key!r} of case.toml means nothing{f' ({hint})' if hint else ''}"
+
+
+def _window(case: Case, series: list[RawSeries], folder: Path) -> tuple[Window, tuple[str, ...]]:
+    """The window of a case, and whether its metrics miss it; without ``from`` and ``to`` the last third of its metrics."""
     span = _span(series)
-    if case.end is None and span is None:
+    if span is None and case.end is None:
         raise DataError(f"{folder / 'case.toml'} names no window and there are no metrics that do", "give from and to")
-    end = case.end if case.end is not None else span[1] if span else 0.0
-    start = case.start if case.start is not None else (span[0] + 2.0 * (end - span[0]) / 3.0 if span else end - 1800.0)
+    first, last = span or (None, None)
+    end = case.end if case.end is not None else last or 0.0
+    start = case.start if case.start is not None else end - 1800.0 if first is None else first + 2.0 * (end - first) / 3.0
+    if span and (span[0] > end or span[1] < start - BASELINE_SPAN):
+        metrics = f"the metrics are from {_clock(span[0])} to {_clock(span[1])}"
+        raise DataError(
+            f"{folder / 'case.toml'}: the window ends at {_clock(end)}, but {metrics}",
+            "mend from and to; times without a zone are UTC",
+        )
     if start >= end:
-        raise DataError(f"{folder / 'case.toml'}: from must be before to")
-    earliest = span[0] if span else start - 3600.0
-    return Window(start, end, min(start, max(earliest, start - BASELINE_SPAN)))
+        raise DataError(f"{folder / 'case.toml'}: from ({_clock(start)}) must be before to ({_clock(end)})")
+    baseline = start - 3600.0 if first is None else max(first, start - BASELINE_SPAN)
+    ended = (f"the metrics end at {_clock(span[1])}, before the window begins",) if span and span[1] < start else ()
+    return Window(start, end, min(start, baseline)), ended
+
+
+def _clock(seconds: float) -> str:
+    """A moment as people write it."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (OverflowError, ValueError, OSError):
+        return f"{seconds:g}"
 
 
 def _beside(folder: Path, metrics: Recording, window: Window) -> list[Recording]:
