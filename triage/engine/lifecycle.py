@@ -51,7 +51,7 @@ def ending(frame: Frame, _service: Subject) -> Floats | None:
         return None
     reach = max(1, round(_AROUND / frame.grid.step))
     ends = np.any(np.stack(rows), axis=0)
-    near = np.convolve(ends, np.ones(2 * reach + 1))[reach : reach + len(ends)] > 0  # mode "same" is as long as the longer of both
+    near = np.convolve(ends, np.ones(2 * reach + 1))[reach : reach + len(ends)] > 0  # "same" would be as long as the longer
     return near.astype(float)
 
 
