@@ -188,7 +188,7 @@ def context(frame: Frame, subject: str = "replica/a", onset: float | None = None
     return Context(frame, who(subject), start if onset is None else start + onset)
 
 
-def rule(name: str, present: Condition | dict[str, object], **told: object) -> Rule:
+def rule(name: str, present: Condition | Mapping[str, object], **told: object) -> Rule:
     """A rule with what it takes besides its evidence."""
     usual: dict[str, object] = {
         "id": name,
