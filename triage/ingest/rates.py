@@ -65,9 +65,9 @@ def sample_step(times: Floats) -> float:
 def combined(parts: Sequence[Samples], how: Combine, *, rates: bool, patience: float, scrapes: Sequence[Floats] = ()) -> Samples:
     """Several series of one subject as one, at each time at which any of them has a sample.
 
-    A rate holds for the whole time since the sample before it, so the sum of rates times their spans is what was counted, gaps
-    or not; before its first sample it holds for one usual step. Anything else holds from its sample on for ``patience`` seconds
-    at most, and then says nothing.
+    A rate holds for the whole time since the sample before it, the first one of a series for one usual step. So rates times the
+    seconds for which any part is known add up to what was counted, gaps or not. Anything else holds from its sample on for
+    ``patience`` seconds at most, and then says nothing.
 
     :param parts: times and values of each, shape (T,)
     :param scrapes: for each part the times at which its target was scraped, where they are known: what is not rates is not held
@@ -99,21 +99,26 @@ def _aligned(parts: Sequence[Samples], *, rates: bool, patience: float, scrapes:
     """All times of the parts, and their values then, shape (parts, U); NaN where a part says nothing."""
     union = np.unique(np.concatenate([times for times, _ in parts]))
     if rates:
-        return union, np.stack([_rates_at(union, times, values, patience) for times, values in parts])
+        rows, spans = np.stack([_rates_at(union, times, values, patience) for times, values in parts], axis=1)
+        return union, rows * (spans / spans.max(axis=0))
     known = scrapes or [times for times, _ in parts]
-    rows = [_values_at(union, *part, patience, seen) for part, seen in zip(parts, known, strict=True)]
-    return union, np.stack(rows)
+    return union, np.stack([_values_at(union, *part, patience, seen) for part, seen in zip(parts, known, strict=True)])
 
 
 def _rates_at(when: Floats, times: Floats, values: Floats, patience: float) -> Floats:
-    """Rates that hold at given times: each since the sample before it, the first one for a step."""
+    """Rates at given times, and the seconds since the time before for which they hold, shape (2, U); NaN and 0 where none does.
+
+    Each sample's rate holds since the one before it, the first one's for a step.
+    """
     if not len(times):
-        return np.full(len(when), np.nan)
+        return np.stack((np.full(len(when), np.nan), np.zeros(len(when))))
     index = np.searchsorted(times, when, side="left")
     inside = index < len(times)
     index = index.clip(0, len(times) - 1)
-    since = np.concatenate(([times[0] - min(sample_step(times) or patience, patience)], times[:-1]))
-    return np.where(inside & (when > since[index]), values[index], np.nan)
+    since = np.concatenate(([times[0] - min(sample_step(times) or patience, patience)], times[:-1]))[index]
+    holds = inside & (when > since)
+    spans = when - np.maximum(since, np.concatenate(([-np.inf], when[:-1])))
+    return np.stack((np.where(holds, values[index], np.nan), np.where(holds, spans, 0.0)))
 
 
 def _values_at(when: Floats, times: Floats, values: Floats, patience: float, scrapes: Floats) -> Floats:
