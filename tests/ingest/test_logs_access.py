@@ -345,3 +345,9 @@ def test_lines_without_any_time() -> None:
     assert {event.time for event in events} == {WINDOW.end}
     assert {event.attrs["untimed"] for event in events} == {"yes"}
     assert list(summary.series()) == []
+
+
+def test_a_proxys_error_page_is_no_part_of_an_answer() -> None:
+    """A reset at once is one on an idle connection although the proxy sends a page of its own."""
+    lines = [(10_000.0 + 60 * n, AccessLine(503, "/v1/x", "UC", 0.001, "a:1", sent=95)) for n in range(4)]
+    assert set(events_of(lines)) == {"connection-reset-idle"}

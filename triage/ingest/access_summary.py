@@ -92,7 +92,12 @@ def _left(line: AccessLine) -> bool:
 
 def _reset(*, idle: bool) -> Callable[[AccessLine], bool]:
     reset = _flag("UC", "UR")
-    return lambda line: reset(line) and (line.seconds is not None and line.seconds <= IDLE_RESET and not line.sent) == idle
+    return lambda line: reset(line) and _at_once(line) == idle
+
+
+def _at_once(line: AccessLine) -> bool:
+    """Whether a request failed before any of its answer came; what was sent then is the proxy's own page."""
+    return line.seconds is not None and line.seconds <= IDLE_RESET and (not line.sent or line.status >= 500)
 
 
 SORTS: tuple[Sort, ...] = (
