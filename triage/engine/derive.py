@@ -422,6 +422,12 @@ def _accepted_length(frame: Frame, replica: Subject) -> Floats | None:
     return first_measured(counted, None if told is None else np.where(told >= 1, told - 1, np.nan))
 
 
+def _own_time(frame: Frame, _service: Subject) -> Floats | None:
+    """Mean time of a request at the gateway that it did not spend waiting for an engine."""
+    whole, waited = _mean_over(frame, "gateway.latency"), _mean_over(frame, "gateway.upstream_latency")
+    return None if whole is None or waited is None else np.clip(whole - waited, 0.0, None)
+
+
 def _mean_over(frame: Frame, signal: str) -> Floats | None:
     """Mean of a distribution over all its subjects, over the last minute or more."""
     pairs = [pair for subject in frame.histograms(signal) if (pair := frame.sum_and_count(signal, subject)) is not None]
@@ -515,6 +521,7 @@ DERIVATIONS: dict[str, Derivation] = {
     "gateway.fds_ratio": lambda frame, _service: quotient(total(frame, "gateway.open_fds"), total(frame, "gateway.max_fds")),
     "gateway.retry_ratio": _share_of_totals("gateway.retries", "gateway.requests"),
     "gateway.engine_gap": _engine_gap,
+    "gateway.own_time": _own_time,
     "gateway.amplification": _ratio_of_totals("gateway.upstream_requests", "gateway.requests"),
     "service.outside_share": _outside_share,
     "service.backlog_growth": physical.backlog_growth,

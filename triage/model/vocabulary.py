@@ -486,6 +486,7 @@ _DERIVED_SERVICE_ROWS: list[Row] = [
     ("gateway.fds_ratio", "ratio", _RATIO, _MAX, "Open descriptors of the gateway as a share of the limit."),
     ("gateway.retry_ratio", "ratio", _RATIO, _MAX, "Requests that the gateway sent again per request received."),
     ("gateway.engine_gap", "seconds", _GAUGE, _MAX, "Mean latency at the gateway (or at clients) minus that at the engine."),
+    ("gateway.own_time", "seconds", _GAUGE, _MAX, "Mean latency at the gateway minus the time that it waits for engines."),
     ("gateway.amplification", "", _GAUGE, _MAX, "Requests sent to engines per request that the gateway received."),
     (
         "service.outside_share",
