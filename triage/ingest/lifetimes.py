@@ -68,9 +68,9 @@ def metric_events(ways: Iterable[Ways], window: Window, step: float) -> tuple[Ev
         by_dialect.setdefault(one.use.dialect.name, []).append(one)
     events: list[Event] = []
     for family in by_dialect.values():
-        alive = _alive(family, end - silence)
+        lives = _lives(family)
         for one in family:
-            events += list(_renamed(one, end, silence)) or list(_gone(one, family, alive, end, silence))
+            events += list(_renamed(one, end, silence)) or list(_gone(one, family, lives, end, silence))
     kept = (event for event in events if event.time >= window.baseline_start)
     return tuple(sorted(kept, key=lambda event: (event.time, event.name, event.attrs["metric"], event.attrs["signal"])))
 
@@ -98,14 +98,14 @@ def _growth(one: RawSeries) -> float:
     return max(0.0, float(one.values[-1] - one.values[0]))
 
 
-def _alive(family: Metrics, since: float) -> dict[Subject, _Life]:
-    """Subjects that show something of a dialect until the end, with their whole lives."""
+def _lives(family: Metrics) -> dict[Subject, _Life]:
+    """From when to when subjects show anything of a dialect."""
     lives: dict[Subject, _Life] = {}
     for metric in family:
         for subject, life in metric.subjects.items():
             whole = lives.setdefault(subject, _Life(life.first, life.last))
             whole.first, whole.last = min(whole.first, life.first), max(whole.last, life.last)
-    return {subject: life for subject, life in lives.items() if life.last >= since}
+    return lives
 
 
 def _renamed(one: _Metric, end: float, silence: float) -> Iterator[Event]:
@@ -118,32 +118,40 @@ def _renamed(one: _Metric, end: float, silence: float) -> Iterator[Event]:
     yield Event(older.last, "metric", "renamed", attrs=attrs, text=f"{old} ended, {new} began", source=one.use.dialect.name)
 
 
-def _gone(one: _Metric, family: Metrics, alive: dict[Subject, _Life], end: float, silence: float) -> Iterator[Event]:
+def _gone(one: _Metric, family: Metrics, lives: dict[Subject, _Life], end: float, silence: float) -> Iterator[Event]:
     """The event of a metric that ended everywhere, while targets of its source, which ought to show it, go on without it."""
-    signal = one.use.entry.signal
+    signal, since = one.use.entry.signal, end - silence
     last = max(life.last for life in one.subjects.values())
-    if last > end - silence or catalogue()[signal].kind is Kind.STATE:
+    if last > since or catalogue()[signal].kind is Kind.STATE:
         return
-    left = [subject for subject in alive if _is_missed(one, alive[subject], subject, end, silence)]
-    other_ways = any(
-        other.use.entry.signal == signal and _shows(other, alive, end - silence) for other in family if other is not one
-    )
-    if not left or other_ways or not _others_go_on(one, family, left, end - silence):
+    left = [subject for subject, life in lives.items() if life.last >= since and _is_missed(one, subject, lives, end, silence)]
+    alike = [other for other in family if other is not one and other.use.entry.signal == signal]
+    if not left or any(_shows(other, left, since) for other in alike) or not _others_go_on(one, family, left, since):
         return
     title = one.use.dialect.title
     text = f"{one.name} ended while others of {title} go on"
     yield Event(last, "metric", "gone", attrs={"metric": one.name, "signal": signal}, text=text, source=one.use.dialect.name)
 
 
-def _is_missed(one: _Metric, life: _Life, subject: Subject, end: float, silence: float) -> bool:
-    """Whether a living subject ought to show a metric: it did so before, or all that were there before it did all their lives."""
+def _is_missed(one: _Metric, subject: Subject, lives: dict[Subject, _Life], end: float, silence: float) -> bool:
+    """Whether a living subject ought to show a metric by now: it did so before, or it follows on others that always did."""
     own = one.subjects.get(subject)
     usual = own or max(one.subjects.values(), key=lambda other: other.last)
-    silent = end - (own.last if own else max(life.first, usual.last))
-    if silent < silence:
+    begun = own.last if own else lives[subject].first
+    if end - begun < silence or not (own or _always_shown(one, lives, begun - silence, silence)):
         return False
     rate = usual.growth / max(usual.last - usual.first, 1.0)
-    return not one.counts or rate * silent >= _EXPECTED
+    return not one.counts or rate * (end - begun) >= _EXPECTED
+
+
+def _always_shown(one: _Metric, lives: dict[Subject, _Life], before: float, silence: float) -> bool:
+    """Whether every subject that began before a moment showed a metric all its life."""
+    elders = {subject: life for subject, life in lives.items() if life.first <= before}
+    shown = {subject: one.subjects[subject] for subject in elders if subject in one.subjects}
+    whole = all(
+        life.first <= elders[who].first + silence and life.last >= elders[who].last - silence for who, life in shown.items()
+    )
+    return bool(elders) and len(shown) == len(elders) and whole
 
 
 def _shows(one: _Metric, subjects: Collection[Subject], since: float) -> bool:
@@ -152,7 +160,7 @@ def _shows(one: _Metric, subjects: Collection[Subject], since: float) -> bool:
 
 
 def _others_go_on(one: _Metric, family: Metrics, subjects: Collection[Subject], since: float) -> bool:
-    """Whether at least half of the other metrics of its sort go on at these subjects."""
+    """Whether most of the other metrics of its sort go on at these subjects."""
     others = [other for other in family if other is not one and other.counts == one.counts]
     going_on = sum(_shows(other, subjects, since) for other in others)
-    return bool(others) and going_on * 2 >= len(others)
+    return going_on * 2 > len(others)
