@@ -103,7 +103,7 @@ def _present(ruling: Ruling) -> list[Answer]:
 
 
 def _since(answer: Answer) -> float | None:
-    """When a finding began on a subject: when the last of its necessary conditions began to hold, as far as known."""
+    """When a finding began on a subject: when the first of the conditions that hold began to, as far as known."""
     times = [e.since for e in answer.present.evidence if e.verdict is Verdict.PRESENT and e.since is not None]
     return min(times) if times else None
 
