@@ -6,7 +6,7 @@ import numpy as np
 
 from triage.engine.derive import derive
 from triage.engine.frame import Frame
-from triage.model.recording import Fact, Floats, Histogram, Origin, Recording, Series, Subject, Window
+from triage.model.recording import Event, Fact, Floats, Histogram, Origin, Recording, Series, Source, Subject, Window
 from triage.model.vocabulary import Scope
 
 STEP = 30.0
@@ -38,6 +38,8 @@ def frame_of(
     rows: Mapping[str, Mapping[str, Row]],
     facts: Mapping[str, Mapping[str, str | float]] | None = None,
     means: Mapping[str, Mapping[str, float]] | None = None,
+    events: Sequence[Event] = (),
+    sources: Sequence[Source] = (),
 ) -> Frame:
     """A frame with its derived signals.
 
@@ -51,7 +53,9 @@ def frame_of(
     ]
     histograms = [_histogram(signal, name, mean) for signal, of in (means or {}).items() for name, mean in of.items()]
     window = Window(START, START + WINDOW * STEP, START - BASELINE * STEP)
-    frame = Frame(Recording("llm", window, series=series, histograms=histograms, facts=told, step=STEP))
+    frame = Frame(
+        Recording("llm", window, series=series, histograms=histograms, facts=told, events=events, sources=sources, step=STEP)
+    )
     derive(frame)
     return frame
 

@@ -144,6 +144,8 @@ def _occurrence(occurrence: Occurrence) -> str:
         parts.append(f"named {' or '.join(occurrence.name)}")
     if occurrence.own is not None:
         parts.append("of the service itself" if occurrence.own else "of others")
+    if occurrence.anywhere:
+        parts.append("anywhere in the service")
     parts += [f"with {key} matching {pattern}" for key, pattern in occurrence.where.items()]
     if occurrence.emitter:
         parts.append(f"in a log of kind {occurrence.emitter}")

@@ -434,7 +434,7 @@ def _counts(event: Event, occurrence: Occurrence, context: Context) -> bool:
         return False
     if not all(_matches(wanted, event.attrs.get(key, "")) for key, wanted in occurrence.where.items()):
         return False
-    return _in_time(event, occurrence, context) and _concerns(event, context)
+    return _in_time(event, occurrence, context) and (occurrence.anywhere or _concerns(event, context))
 
 
 def _matches(pattern: str, text: str) -> bool:

@@ -112,6 +112,7 @@ class Occurrence(BaseModel):
     :param at_least: how many there must be
     :param at_most: how many there may be (0: none)
     :param distinct: count whom they happened to (replicas, nodes, cards) instead of the events
+    :param anywhere: events count whoever they happened to; a gateway's, say, for a rule about replicas
     :param where: attribute -> regular expression that the whole value must match
     :param emitter: kind of log that would show the event (``engine``, ``kernel``, ``gateway``, ``kube-events`` …);
         with no such log at hand, that nothing was seen proves nothing
@@ -126,6 +127,7 @@ class Occurrence(BaseModel):
     at_least: int | None = None
     at_most: int | None = None
     distinct: bool = False
+    anywhere: bool = False
     where: dict[str, str] = Field(default_factory=dict)
     emitter: str = ""
     as_name: str = Field(default="", alias="as")
