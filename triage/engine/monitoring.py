@@ -116,8 +116,20 @@ def _heard(frame: Frame, card: Subject, names: set[str]) -> Bools:
 
 
 def log_silent(frame: Frame, replica: Subject) -> Floats | None:
-    """Seconds of work of a replica since it last wrote to its log; unknown for a log that does not tell what is usual."""
-    return _silent(frame, frame.cells("log.lines", replica), _progress(frame, [replica]))
+    """Seconds of work of a replica since it last wrote to its log; unknown for a log that does not tell what is usual.
+
+    Where all logs end at once, somebody stopped collecting them: what comes later is unknown.
+    """
+    silent = _silent(frame, frame.cells("log.lines", replica), _progress(frame, [replica]))
+    last = _last_word(frame)
+    return silent if silent is None or last is None else np.where(frame.grid.times <= last + _LEAST_HEARD, silent, np.nan)
+
+
+def _last_word(frame: Frame) -> float | None:
+    """When a gateway last wrote to its log, which tells how far logs were collected; None without such a log."""
+    written = [np.flatnonzero(cells > 0) for cells in frame.of("gateway.log_lines").values()]
+    ends = [float(frame.grid.times[where[-1]]) for where in written if len(where)]
+    return max(ends) if ends else None
 
 
 def gateway_log_silent(frame: Frame, gateway: Subject) -> Floats | None:

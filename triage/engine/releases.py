@@ -97,6 +97,8 @@ def _counted(frame: Frame, replica: Subject) -> tuple[Floats, Floats] | None:
 def with_drift(frame: Frame) -> Recording:
     """The recording with an event of kind ``drift`` for each replica and fact that is not what it should be.
 
+    Attribute ``fresh`` says whether its process began in the recording: what was so before cannot be what changed.
+
     Names are keys of facts. A setting is compared with what is declared for the service, with the replicas that were made by the
     same hand (one ReplicaSet, one image) for the same work, and with the start before where nobody changed anything; an artifact
     with those that have an image of the same name.
@@ -147,7 +149,7 @@ def _from_before(frame: Frame) -> Iterator[Event]:
         for key, before, now in _CHANGED.findall(event.attrs.get("changed", "")):
             if key in SETTINGS and not {before, now} & _VAGUE:
                 text = f"{key} is {now} on {event.subject.id} since its restart, and was {before}"
-                attrs = {"value": now, "setting": key, "before": before}
+                attrs = {"value": now, "setting": key, "before": before, "fresh": "yes"}
                 yield Event(event.time, "drift", key, event.subject, attrs, text, event.source)
 
 
@@ -212,7 +214,8 @@ def _inventory(recording: Recording) -> Iterator[Event]:
     for pod, (digest, event) in told.items():
         if digest != usual and 2 * count > len(told):
             text = f"{pod} runs {digest} and others {usual} under the one name {event.attrs.get('tag', '')}".rstrip()
-            yield Event(event.time, "drift", "image_id", Subject(Scope.REPLICA, pod), {"value": digest}, text, event.source)
+            attrs = {"value": digest, "fresh": "no"}
+            yield Event(event.time, "drift", "image_id", Subject(Scope.REPLICA, pod), attrs, text, event.source)
 
 
 def _own_facts(recording: Recording, keys: Iterable[str]) -> Iterator[Fact]:
@@ -234,18 +237,19 @@ def _is_announced(recording: Recording, fact: Fact) -> bool:
 
 def _event(frame: Frame, fact: Fact, text: str, attrs: Mapping[str, str]) -> Event:
     """The event of one drifted fact, at the time at which its replica began."""
-    told = {"value": _text(fact.value), "setting": fact.key, **attrs}
-    return Event(_begin(frame, fact.subject), "drift", fact.key, fact.subject, told, text, fact.origin or "facts")
+    window, begun = frame.recording.window, _begin(frame, fact.subject)
+    fresh = "yes" if begun > window.baseline_start else "no"
+    told = {"value": _text(fact.value), "setting": fact.key, "fresh": fresh, **attrs}
+    when = max(begun, window.baseline_start, window.start - _EARLIER)
+    return Event(when, "drift", fact.key, fact.subject, told, text, fact.origin or "facts")
 
 
 def _begin(frame: Frame, replica: Subject) -> float:
-    """When a replica's process began, as far as a rule can look back."""
-    window = frame.recording.window
-    start = max(window.baseline_start, window.start - _EARLIER)
+    """When a replica's process began; 0 if nobody says."""
     cells = frame.cells("process.start_time", replica)
-    told = float(np.nanmax(cells)) if cells is not None and not np.isnan(cells).all() else start
+    told = float(np.nanmax(cells)) if cells is not None and not np.isnan(cells).all() else 0.0
     args = [event.time for event in frame.recording.events if event.kind == "engine-args" and event.subject == replica]
-    return max([start, told, *args])
+    return max([told, *args])
 
 
 def _alike(value: str | float, wanted: str | float) -> bool:

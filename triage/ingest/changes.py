@@ -20,6 +20,29 @@ LOOK_BACK = 86400.0
 _NO_STAGES = frozenset({"rollback", "restart", "scale", "drain"})
 """Changes that name a version without bringing it to more replicas than before."""
 
+_WORDS = {
+    "release": "deploy",
+    "promote": "deploy",
+    "promotion": "deploy",
+    "publish": "deploy",
+    "deployment": "deploy",
+    "configuration": "config",
+    "settings": "config",
+    "flag": "config",
+    "feature-flag": "config",
+    "feature_flag": "config",
+    "toggle": "config",
+    "data": "config",
+    "secret": "config",
+    "policy": "config",
+    "revert": "rollback",
+    "undo": "rollback",
+    "reboot": "restart",
+    "resize": "scale",
+    "scaling": "scale",
+}
+"""Other words for the kinds of changes."""
+
 _TRIAL = re2.compile(r"-(?:canary|preview|staging|beta|next|green)$")
 """Ends of the names under which a version is tried out."""
 
@@ -104,10 +127,11 @@ def _change(line: bytes) -> Event:
     values = {clean(str(key), 60): _scalar(value) for key, value in list(record.items())[:50]}
     attrs = {key: value for key, value in values.items() if value is not None and key not in {"time", "kind", "note"}}
     service = attrs.get("service", "")
-    kind = values.get("kind") or "change"
+    told = clean(values.get("kind") or "change", 40).lower()
+    kind = _WORDS.get(told, told)
     return Event(
         time=_instant(record.get("time")),
-        kind=clean(kind, 40).lower(),
+        kind=kind,
         name=attrs.get("version", ""),
         subject=Subject(Scope.SERVICE, service) if service else None,
         attrs=attrs,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from triage.ingest.raw import RawSeries
-from triage.ingest.subjects import GPU_LABELS, POD_LABELS, Labels, Selection, first
+from triage.ingest.subjects import GPU_LABELS, NODE_LABELS, POD_LABELS, Labels, Selection, first
 from triage.model.recording import Event, Window
 
 _OWNER_LABELS = frozenset(
@@ -11,6 +11,7 @@ _OWNER_LABELS = frozenset(
 )
 """Labels that say to whom a series belongs, not what it measures."""
 
+_PLACE_LABELS = ("pci_bus_id", "gpu_id", "gpu", "minor_number")
 _LEAST_SILENCE = 180.0
 """The old series must be silent for this many seconds at the end, or a scrape has only been missed."""
 
@@ -37,7 +38,7 @@ def lost_labels(series: Sequence[RawSeries], selection: Selection, window: Windo
         for one in ended
         if (heir := heirs.get(_key(one))) is not None
         and _follows(heir, one, silence)
-        and (not first(one.labels, GPU_LABELS) or _pod(one.labels, selection) in alive)
+        and (not _card(one.labels) or _pod(one.labels, selection) in alive)
     ]
     sources = sorted({one.labels.get("job", "") for one, _ in pairs})
     return tuple(_event(source, [pair for pair in pairs if pair[0].labels.get("job", "") == source]) for source in sources)
@@ -55,10 +56,16 @@ def _ended(one: RawSeries, latest: float, window: Window) -> bool:
 
 def _key(one: RawSeries) -> Key:
     """What a series measures: its name and its card, or all labels that do not say whose it is."""
-    card = first(one.labels, GPU_LABELS)
+    card = _card(one.labels)
     if card:
         return (one.name, card, one.labels.get("GPU_I_ID", ""))
     return (one.name, *(f"{label}={value}" for label, value in sorted(one.labels.items()) if label not in _OWNER_LABELS))
+
+
+def _card(labels: Labels) -> str:
+    """What names the card of a series, or an empty string: its UUID, or its place on its host."""
+    place = first(labels, _PLACE_LABELS)
+    return first(labels, GPU_LABELS) or (f"{first(labels, (*NODE_LABELS, 'instance'))}/{place}" if place else "")
 
 
 def _follows(heir: RawSeries, one: RawSeries, silence: float) -> bool:
@@ -69,7 +76,7 @@ def _follows(heir: RawSeries, one: RawSeries, silence: float) -> bool:
 def _event(source: str, pairs: Sequence[tuple[RawSeries, RawSeries]]) -> Event:
     """The event of one source."""
     lost = sorted({label for one, heir in pairs for label in one.labels if label in _OWNER_LABELS and label not in heir.labels})
-    cards = {first(one.labels, GPU_LABELS) for one, _ in pairs} - {""}
+    cards = {_card(one.labels) for one, _ in pairs} - {""}
     things = f"{len(cards)} cards" if cards else f"{len({one.labels.get('instance', '') for one, _ in pairs})} targets"
     labels = _joined(lost) or "pod"
     text = f"{len(pairs)} series of {things} go on without {labels}" + (f" ({source})" if source else "")
