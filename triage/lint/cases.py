@@ -1,4 +1,4 @@
-"""Checks that a rule was tried: on an incident in which it is the cause, and on one of each look-alike."""
+"""Checks that a rule was tried: on an incident in which it is the cause, and on one of a look-alike."""
 
 from collections.abc import Iterator
 
@@ -14,11 +14,13 @@ def no_positive_case(checked: Checked) -> Iterator[Problem]:
 
 
 def no_look_alike_case(checked: Checked) -> Iterator[Problem]:
-    """``case``: for each look-alike some incident is of that kind, and finding this one in it would be a mistake."""
-    cases = checked.among.cases
-    if cases is None:
+    """``case``: some incident is of a look-alike, and finding this kind in it would be a mistake.
+
+    One such look-alike is asked for: of many pairs the one truth allows the other, since each can cause it.
+    """
+    cases, rule = checked.among.cases, checked.rule
+    if cases is None or not rule.look_alikes:
         return
-    for index, look in enumerate(checked.rule.look_alikes):
-        if not any(look.rule in case.roots and case.excludes(checked.rule.id) for case in cases):
-            summary = f"no incident of {look.rule} shows that it is not taken for {checked.rule.id}"
-            yield checked.warning("case", summary, ("look_alikes", index, "rule"))
+    if not any(look.rule in case.roots and case.excludes(rule.id) for look in rule.look_alikes for case in cases):
+        names = ", ".join(look.rule for look in rule.look_alikes)
+        yield checked.warning("case", f"no incident of {names} shows that it is not taken for {rule.id}", ("look_alikes",))
