@@ -18,10 +18,18 @@ def clock(time: float | None) -> str:
 
 
 def sentence(rule: Rule, answer: Answer, onset: float | None, count: int) -> str:
-    """The rule's sentence with subject, numbers and time filled in."""
+    """The rule's sentence with subject, numbers and time filled in.
+
+    Where alternatives of different units share a name, the sentence cannot know which one speaks: the value says it.
+    """
     values: dict[str, str] = {"subject": _subject(answer.subject, count), "onset": clock(onset)}
+    units: dict[str, set[str]] = {}
     for name, evidence in answer.present.named:
-        values.setdefault(name, _value(evidence))
+        units.setdefault(name, set()).add(_sort(evidence))
+    for name, evidence in answer.present.named:
+        value = _value(evidence)
+        mixed = len(units[name]) > 1 and not evidence.signal.startswith("event:")
+        values.setdefault(name, f"{evidence.signal} {value}" if mixed else value)
     return string.Formatter().vformat(rule.finding, (), _Filled(values))
 
 
@@ -30,6 +38,11 @@ class _Filled(dict[str, str]):
 
     def __missing__(self, key: str) -> str:
         return "an unknown value"
+
+
+def _sort(evidence: Evidence) -> str:
+    """What sort of value it is: its unit, or that it is an event."""
+    return "event" if evidence.signal.startswith("event:") else evidence.unit
 
 
 def _value(evidence: Evidence) -> str:
