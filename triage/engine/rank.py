@@ -50,11 +50,10 @@ def rank(candidates: Sequence[Candidate], bridges: Mapping[str, frozenset[str]])
     """
     places = {candidate.rule: Place(candidate) for candidate in candidates}
     _link(places, bridges)
+    for group in _loops({name: place.candidate.leads_to & places.keys() for name, place in places.items()}):
+        _close(places, group)
     for group in _loops({name: place.explains for name, place in places.items()}):
         _settle(places, group)
-    for group in _loops({name: place.candidate.leads_to & places.keys() for name, place in places.items()}):
-        for name in group:
-            places[name].loop = [other for other in group if other != name]
     return sorted(places.values(), key=lambda place: _merit(place, places))
 
 
@@ -114,20 +113,45 @@ def _settle(places: Mapping[str, Place], group: Sequence[str]) -> None:
     inside = set(group)
     if any(other not in inside for name in group for other in places[name].explained_by):
         return
-    trigger = min((places[name].candidate for name in group), key=_earliest)
-    places[trigger.rule].root = True
+    trigger = places[_trigger([places[name].candidate for name in group]).rule]
+    trigger.root = True
+    _forget_guesses(trigger, places, inside)
+    if trigger.explained_by and not trigger.loop:
+        _close(places, group)
 
 
-def _earliest(candidate: Candidate) -> tuple[float, int, str]:
-    """Order by onset, then by how much the evidence proves. Onsets within the slack of each other count as the same."""
-    onset = 0.0 if candidate.onset is None else candidate.onset
-    return (onset // SLACK, -candidate.specificity, candidate.rule)
+def _close(places: Mapping[str, Place], group: Sequence[str]) -> None:
+    """Notes that the findings of a group feed each other."""
+    for name in group:
+        places[name].loop = [other for other in group if other != name]
+
+
+def _forget_guesses(root: Place, places: Mapping[str, Place], inside: Collection[str]) -> None:
+    """A trigger is not explained by what only a chain over an unseen kind would lead back to it."""
+    guessed = {
+        name for name in root.explained_by if name in inside and root.candidate.rule not in places[name].candidate.leads_to
+    }
+    root.explained_by = [name for name in root.explained_by if name not in guessed]
+    for name in guessed:
+        places[name].explains.remove(root.candidate.rule)
+
+
+def _trigger(candidates: Sequence[Candidate]) -> Candidate:
+    """What set off a loop: the earliest. Of those that began within the slack of it the one whose evidence proves most."""
+    first = min(_begin(candidate) for candidate in candidates)
+    early = [candidate for candidate in candidates if _begin(candidate) <= first + SLACK]
+    return min(early, key=lambda candidate: (-candidate.specificity, _begin(candidate), candidate.rule))
+
+
+def _begin(candidate: Candidate) -> float:
+    """Onset for comparing: what was there before all data is the earliest."""
+    return 0.0 if candidate.onset is None else candidate.onset
 
 
 def _merit(place: Place, places: Mapping[str, Place]) -> tuple[int, int, int, int, float, str]:
     """Order among the findings."""
     candidate = place.candidate
-    onset = 0.0 if candidate.onset is None else candidate.onset
+    onset = _begin(candidate)
     explained = len(_consequences(candidate.rule, places)) if place.root else 0
     return (0 if place.root else 1, _SEVERITY[candidate.severity], -candidate.specificity, -explained, onset, candidate.rule)
 
