@@ -57,7 +57,10 @@ _ID = "[bcdfghjklmnpqrstvwxz2456789]"
 
 def first(labels: Labels, names: Iterable[str]) -> str:
     """The first of these labels that is set, or an empty string."""
-    return next((labels[name] for name in names if labels.get(name)), "")
+    for name in names:
+        if value := labels.get(name):
+            return value
+    return ""
 
 
 def host(address: str) -> str:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from triage.ingest.naming import GENERIC, OWN, Group, Index, Use, Ways, index_na
 from triage.ingest.rates import sample_step
 from triage.ingest.raw import RawSeries
 from triage.ingest.strays import Homes
-from triage.ingest.subjects import NODE_LABELS, POD_LABELS, Selection, first, select
+from triage.ingest.subjects import NODE_LABELS, POD_LABELS, Selection, first, host, select
 from triage.model.dialect import Dialect, Entry
 from triage.model.recording import Fact, Recording, Source, SourceState, Subject, Window
 from triage.model.service import Service
@@ -36,9 +37,9 @@ def translate(series: Iterable[RawSeries], dialects: Sequence[Dialect], service:
     index = index_names(dialects)
     selection = select(series, service, lambda name: is_engine_name(index, name))
     step = _usual_step(series)
-    slots, facts = _grouped(series, index, selection, window.start)
+    found = _Reading(series, index, selection, window.start)
     made = Assembler(series, step)
-    for ways in slots.values():
+    for ways in found.groups.values():
         made.add(ways)
     problems = [] if selection.named else [f"nothing in the data says which series belong to {service.name}"]
     return Recording(
@@ -47,13 +48,13 @@ def translate(series: Iterable[RawSeries], dialects: Sequence[Dialect], service:
         series=tuple(sorted(made.series, key=lambda s: (s.signal, s.subject))),
         histograms=tuple(sorted(made.histograms, key=lambda h: (h.signal, h.subject))),
         events=(
-            *metric_events(slots.values(), window, step),
+            *metric_events(found.groups.values(), window, step),
             *lost_labels(series, selection, window, step),
             *summed_ratios(series, index, made.series, window),
             *exporter_xids(made.series, window, step),
         ),
-        facts=tuple(facts + [Fact(Subject(Scope.SERVICE, service.name), key, value) for key, value in service.facts.items()]),
-        links=_links(series, selection),
+        facts=(*found.facts, *(Fact(Subject(Scope.SERVICE, service.name), key, value) for key, value in service.facts.items())),
+        links=found.links,
         objectives=dict(service.objectives),
         problems=tuple(problems + made.problems),
         rejected=made.rejected,
@@ -77,41 +78,87 @@ def _usual_step(series: Sequence[RawSeries]) -> float:
     return float(np.median(steps)) if steps else 15.0
 
 
-def _grouped(
-    series: Sequence[RawSeries], index: Index, selection: Selection, until: float
-) -> tuple[dict[tuple[str, Subject], Ways], list[Fact]]:
-    """Series by signal and subject, and the facts that labels hold.
+class _Reading:
+    """What a source's series say of a service, before any arithmetic: groups that make a signal, facts, and what belongs to what.
 
     :param until: Unix seconds up to which things are as usual
     """
-    homes: dict[int, Homes] = {}
-    targets = _target_dialects(series, index)
-    groups: dict[tuple[str, Subject], Ways] = {}
-    facts: dict[tuple[Subject, str], tuple[float, Fact]] = {}
-    for one in series:
-        for use in _uses(one, index, targets):
-            subject = _subject(one.labels, use, selection)
-            if subject is None:
-                continue
-            if use.entry.facts or use.entry.value_fact:
-                _note_facts(one, use, subject, facts)
-            if use.entry.signal:
-                ways = groups.setdefault((use.entry.signal, subject), {})
-                group = ways.setdefault((use.order, use.rank), Group(use, subject))
-                group.parts.append((use, _counting(one, use.entry, series, index, homes, until)))
-    return groups, [fact for _, fact in facts.values()]
 
+    def __init__(self, series: Sequence[RawSeries], index: Index, selection: Selection, until: float) -> None:
+        self.groups: dict[tuple[str, Subject], Ways] = {}
+        self._series, self._index, self._selection, self._until = series, index, selection, until
+        self._facts: dict[tuple[Subject, str], tuple[float, Fact]] = {}
+        self._homes: dict[int, Homes] = {}
+        self._places: dict[tuple[Subject, Scope], tuple[float, str]] = {}
+        targets = _target_dialects(series, index)
+        for one in series:
+            for use in _uses(one, index, targets):
+                subject = _subject(one.labels, use, selection)
+                if subject is not None:
+                    self._add(one, use, subject)
 
-def _counting(
-    one: RawSeries, entry: Entry, series: Sequence[RawSeries], index: Index, homes: dict[int, Homes], until: float
-) -> RawSeries:
-    """A series as its entry counts it: where only strays count, any other one counts nothing."""
-    if not entry.asked:
-        return one
-    if id(entry) not in homes:
-        same = [other for other in series if any(use.entry is entry for use in index.get(other.name, ()))]
-        homes[id(entry)] = Homes((other for other in same if _matches(other.labels, entry)), entry.asked, entry.served, until)
-    return homes[id(entry)].strays(one)
+    def _add(self, one: RawSeries, use: Use, subject: Subject) -> None:
+        """Takes one reading of a series."""
+        if use.entry.facts or use.entry.value_fact:
+            self._note_facts(one, use, subject)
+        if use.entry.signal:
+            ways = self.groups.setdefault((use.entry.signal, subject), {})
+            group = ways.setdefault((use.order, use.rank), Group(use, subject))
+            group.parts.append((use, self._counting(one, use.entry)))
+        if subject.scope is Scope.GPU:
+            self._note_places(one, subject)
+
+    def _counting(self, one: RawSeries, entry: Entry) -> RawSeries:
+        """A series as its entry counts it: where only strays count, any other one counts nothing."""
+        if not entry.asked:
+            return one
+        if id(entry) not in self._homes:
+            same = [other for other in self._series if any(use.entry is entry for use in self._index.get(other.name, ()))]
+            counted = [other for other in same if _matches(other.labels, entry)]
+            self._homes[id(entry)] = Homes(counted, entry.asked, entry.served, self._until)
+        return self._homes[id(entry)].strays(one)
+
+    def _note_facts(self, one: RawSeries, use: Use, subject: Subject) -> None:
+        """Keeps the facts of an info metric. A restart with other settings begins a new series: the last one holds."""
+        for label, key in use.entry.facts.items():
+            value = one.labels.get(label)
+            if value and value != "None":
+                self._note(one, Fact(subject, key, _typed(key, value), use.dialect.name))
+        if use.entry.value_fact:
+            value_now = float(one.values[-1]) * use.entry.scale + use.entry.offset
+            self._note(one, Fact(subject, use.entry.value_fact, value_now, use.dialect.name))
+
+    def _note(self, one: RawSeries, fact: Fact) -> None:
+        """Keeps a fact unless a later sample says otherwise."""
+        key, time = (fact.subject, fact.key), float(one.times[-1])
+        known = self._facts.get(key)
+        if known is None or (known[0], str(known[1].value)) <= (time, str(fact.value)):
+            self._facts[key] = time, fact
+
+    def _note_places(self, one: RawSeries, card: Subject) -> None:
+        """Keeps where a card is: the pod and the node that were said last."""
+        pod = first(one.labels, POD_LABELS[:4])
+        node = first(one.labels, NODE_LABELS) or self._selection.node_at.get(host(one.labels.get("instance", "")), "")
+        for scope, place in ((Scope.REPLICA, pod if pod in self._selection.pods else ""), (Scope.NODE, node)):
+            if place:
+                said = float(one.times[-1]), place
+                self._places[card, scope] = max(said, self._places.get((card, scope), said))
+
+    @property
+    def facts(self) -> list[Fact]:
+        """The facts that labels and limits hold."""
+        return [fact for _, fact in self._facts.values()]
+
+    @property
+    def links(self) -> dict[Subject, tuple[Subject, ...]]:
+        """Which replica runs on which node, which card belongs to which replica and node."""
+        links: dict[Subject, set[Subject]] = {}
+        for replica in {*self._selection.pods, *self._selection.replicas.values()}:
+            if node := self._selection.node_of.get(replica):
+                links.setdefault(Subject(Scope.REPLICA, replica), set()).add(Subject(Scope.NODE, node))
+        for (card, scope), (_, place) in self._places.items():
+            links.setdefault(card, set()).add(Subject(scope, place))
+        return {subject: tuple(sorted(links[subject])) for subject in sorted(links)}
 
 
 def _target_dialects(series: Sequence[RawSeries], index: Index) -> dict[tuple[str, str], str]:
@@ -190,52 +237,13 @@ def _subject(labels: Mapping[str, str], use: Use, selection: Selection) -> Subje
             return selection.target(labels)
 
 
-def _note_facts(one: RawSeries, use: Use, subject: Subject, facts: dict[tuple[Subject, str], tuple[float, Fact]]) -> None:
-    """Keeps the facts of an info metric. A restart with other settings begins a new series: the one that was seen last holds."""
-    for label, key in use.entry.facts.items():
-        value = one.labels.get(label)
-        if value and value != "None":
-            _note(facts, one, Fact(subject, key, _number(value), use.dialect.name))
-    if use.entry.value_fact:
-        value_now = float(one.values[-1]) * use.entry.scale + use.entry.offset
-        _note(facts, one, Fact(subject, use.entry.value_fact, value_now, use.dialect.name))
-
-
-def _note(facts: dict[tuple[Subject, str], tuple[float, Fact]], one: RawSeries, fact: Fact) -> None:
-    """Keeps a fact unless a later sample says otherwise."""
-    key, time = (fact.subject, fact.key), float(one.times[-1])
-    known = facts.get(key)
-    if known is None or (known[0], str(known[1].value)) <= (time, str(fact.value)):
-        facts[key] = time, fact
-
-
-def _number(text: str) -> str | float:
-    """A number if the text is one, else the text."""
+def _typed(key: str, text: str) -> str | float:
+    """A number if the text is one, else the text; versions are none, even if they look alike."""
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
         return text
-
-
-def _links(series: Sequence[RawSeries], selection: Selection) -> dict[Subject, tuple[Subject, ...]]:
-    """Which replica runs on which node, which card belongs to which replica and node."""
-    links: dict[Subject, set[Subject]] = {}
-    for pod in selection.pods:
-        if node := selection.node_of.get(pod):
-            links.setdefault(Subject(Scope.REPLICA, pod), set()).add(Subject(Scope.NODE, node))
-    for one in series:
-        if not ("UUID" in one.labels or "gpu_uuid" in one.labels or "uuid" in one.labels):
-            continue
-        card = selection.gpu(one.labels)
-        if card is None or card in links:
-            continue
-        pod, node = first(one.labels, POD_LABELS[:4]), first(one.labels, NODE_LABELS)
-        places = links.setdefault(card, set())
-        if pod in selection.pods:
-            places.add(Subject(Scope.REPLICA, pod))
-        if node:
-            places.add(Subject(Scope.NODE, node))
-    return {subject: tuple(sorted(places)) for subject, places in links.items() if places}
+    return text if key.endswith("_version") or not isfinite(number) else number
 
 
 def with_source(recording: Recording, name: str) -> Recording:
