@@ -395,6 +395,22 @@ def test_lines_that_stand_for_many_count_as_many() -> None:
         assert evidence(OOM, frame).value == number
 
 
+def test_events_can_be_counted_by_whom_they_happened_to() -> None:
+    """Three lines about two nodes are two."""
+    lines = [at(offset, "log", "repair-action", subject=f"node/{node}") for offset, node in ((10, "n1"), (20, "n1"), (30, "n2"))]
+    frame = frame_of({}, events=lines, sources=["log:automation"])
+    asked = {"event": "log", "name": ["repair-action"], "distinct": True, "at_least": 3}
+    assert evidence(asked, frame, "service/svc").value == 2
+    assert verdict(asked, frame, "service/svc") is ABSENT
+
+
+def test_drift_is_known_where_facts_of_replicas_are() -> None:
+    """Without any fact of a replica nothing can be compared."""
+    none = {"event": "drift", "at_most": 0}
+    assert verdict(none, frame_of({}, facts={"image@replica/a": "v1"})) is PRESENT
+    assert verdict(none, frame_of({}, facts={"image": "v1"}, sources=["log:engine"])) is UNKNOWN
+
+
 def test_any_change_and_its_kinds() -> None:
     """``change`` is any of the kinds that somebody causes; a log line is none."""
     for kind in sorted(CHANGE_KINDS):

@@ -150,3 +150,31 @@ def test_other_objects_are_no_events() -> None:
     """An object without a reason or without anything that it is about is no event."""
     assert kube_event_of_record({"kind": "Pod", "metadata": {}}) is None
     assert kube_event_of_record({"involvedObject": {"kind": "Pod"}}) is None
+
+
+def test_a_version_that_is_brought_further(tmp_path: Path) -> None:
+    """The second step of a version has a stage, also where the first was taken under another name; a rollback is no step."""
+    events, _ = read(
+        tmp_path,
+        {"time": START, "kind": "deploy", "service": "chat-canary", "version": "v2"},
+        {"time": START + 60, "kind": "deploy", "service": "chat", "version": "v2"},
+        {"time": START + 120, "kind": "deploy", "service": "chat", "version": "v2"},
+        {"time": START + 180, "kind": "rollback", "service": "chat", "version": "v2"},
+    )
+    assert [event.attrs.get("stage") for event in events] == [None, "2", "3", None]
+
+
+def test_a_promotion_without_its_first_step(tmp_path: Path) -> None:
+    """The note tells that there was one."""
+    promoted = {"time": START, "kind": "deploy", "service": "chat", "version": "v2", "note": "promoted to 100 % after 20 min"}
+    (event,), _ = read(tmp_path, promoted)
+    assert event.attrs["stage"] == "2"
+
+
+@pytest.mark.parametrize(
+    ("told", "kind"), [("Release", "deploy"), ("feature-flag", "config"), ("revert", "rollback"), ("flush", "flush")]
+)
+def test_other_words_for_kinds(tmp_path: Path, told: str, kind: str) -> None:
+    """Known words become the usual one; others stay as they are."""
+    (event,), _ = read(tmp_path, {"time": START, "kind": told, "service": "chat"})
+    assert event.kind == kind
