@@ -69,7 +69,7 @@ def test_one_sample_has_no_rate() -> None:
 
 def spans_of(times: Floats) -> tuple[Floats, Floats]:
     """Begin and end of the time that each rate speaks for: since the sample before, the first one's for one step."""
-    step = min(sample_step(times) or PATIENCE, PATIENCE)
+    step = min(sample_step(times) or STEP, PATIENCE)
     return np.concatenate(([times[0] - step], times[:-1])), times
 
 

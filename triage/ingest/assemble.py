@@ -8,14 +8,21 @@ from itertools import accumulate
 import numpy as np
 
 from triage.ingest.naming import Group, Use, Ways
-from triage.ingest.rates import Samples, bucket_rates, combined, goes_backwards, greatest, sample_step, since_absence, to_rates
+from triage.ingest.rates import (
+    PATIENCE_STEPS,
+    Samples,
+    bucket_rates,
+    combined,
+    goes_backwards,
+    greatest,
+    sample_step,
+    since_absence,
+    to_rates,
+)
 from triage.ingest.raw import RawSeries
 from triage.model.dialect import Entry
 from triage.model.recording import Floats, Histogram, Origin, Series, Subject
 from triage.model.vocabulary import Combine, Kind, Scope, Signal, catalogue
-
-PATIENCE_STEPS = 2.5
-"""A sample speaks for this many scrape intervals: one missed scrape is bridged, two are a gap."""
 
 _TOLERANCE = 0.02
 """A ratio may be this much above 1: exporters round, and rates of two counters are not taken at one instant."""

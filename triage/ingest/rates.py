@@ -11,6 +11,9 @@ from triage.model.vocabulary import Combine
 Samples = tuple[Floats, Floats]
 """Times and values, shape (T,) each."""
 
+PATIENCE_STEPS = 2.5
+"""A sample speaks for this many scrape intervals: one missed scrape is bridged, two are a gap."""
+
 
 def to_rates(times: Floats, totals: Floats) -> Samples:
     """Mean rates per second between samples of a running total, at the later sample's time.
@@ -115,7 +118,8 @@ def _rates_at(when: Floats, times: Floats, values: Floats, patience: float) -> F
     index = np.searchsorted(times, when, side="left")
     inside = index < len(times)
     index = index.clip(0, len(times) - 1)
-    since = np.concatenate(([times[0] - min(sample_step(times) or patience, patience)], times[:-1]))[index]
+    step = min(sample_step(times) or patience / PATIENCE_STEPS, patience)
+    since = np.concatenate(([times[0] - step], times[:-1]))[index]
     holds = inside & (when > since)
     spans = when - np.maximum(since, np.concatenate(([-np.inf], when[:-1])))
     return np.stack((np.where(holds, values[index], np.nan), np.where(holds, spans, 0.0)))
