@@ -361,7 +361,7 @@ def test_a_bucket_that_is_ahead() -> None:
 def test_a_percentage_is_told() -> None:
     """A ratio that is given in percent is refused, with the likely reason and whose it is."""
     recording = read([series("u", [57, 58])], dialect(gauge("u", signal="kv.usage")))
-    told = "Acme says 57 where kv.usage lies between 0 and 1 ratio: it looks like a percentage (replica/h:1)"
+    told = "Acme says 57 where kv.usage lies between 0 and 1: it looks like a percentage (replica/h:1)"
     assert recording.problems == (told,)
     assert recording.rejected == {"kv.usage": told}
     assert recording.series == ()
@@ -369,10 +369,8 @@ def test_a_percentage_is_told() -> None:
 
 def test_one_broken_engine_does_not_blank_the_others() -> None:
     """What one engine says wrongly is told of it; the others' readings stay, and the signal is not refused."""
-    rows = [
-        series("u", [number, number], instance=f"h:{port}")
-        for port, number in ((1, 0.5), (2, 0.6), (3, -7), (4, -7), (5, -7), (6, -7))
-    ]
+    readings = {1: 0.5, 2: 0.6, 3: -7, 4: -8, 5: -9, 6: -10}
+    rows = [series("u", [number, number], instance=f"h:{port}") for port, number in readings.items()]
     recording = read(rows, dialect(gauge("u", signal="kv.usage")))
     assert [one.subject.id for one in recording.by_signal["kv.usage"]] == ["h:1", "h:2"]
     assert recording.rejected == {}

@@ -1,7 +1,7 @@
 """Signals out of the series that make them: rates, distributions, units, and what cannot be true."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
@@ -66,14 +66,14 @@ class Assembler:
         self.series: list[Series] = []
         self.histograms: list[Histogram] = []
         self._step = step
-        self._faults: dict[tuple[str, str], list[Subject]] = {}
+        self._faults: dict[tuple[str, str], dict[Subject, str]] = {}
 
     def add(self, ways: Ways) -> None:
         """Makes one signal of one subject of the best way that gives it.
 
         What the entry's other names say of the time before is put in front: a rename does not begin a signal anew.
         """
-        for key, group in _by_merit(ways):
+        for key, group in _by_merit(ways, max(_REACH, PATIENCE_STEPS * self._step)):
             made = self._made(group)
             if made is None:
                 continue
@@ -91,16 +91,16 @@ class Assembler:
     def rejected(self) -> dict[str, str]:
         """Signals of which nothing is left because their readings are broken, with the reason."""
         left = {one.signal for one in self.series} | {one.signal for one in self.histograms}
-        return {signal: _sentence(what, subjects) for (signal, what), subjects in self._faults.items() if signal not in left}
+        return {signal: _sentence(why, told) for (signal, why), told in sorted(self._faults.items()) if signal not in left}
 
     @property
     def problems(self) -> list[str]:
-        """What was strange, one sentence each, with the subjects that it was seen at."""
-        return sorted(_sentence(what, subjects) for (_, what), subjects in self._faults.items())
+        """What was strange, one sentence for each kind, with the subjects that it was seen at."""
+        return [_sentence(why, told) for (_, why), told in sorted(self._faults.items())]
 
-    def _fault(self, group: Group, what: str) -> None:
-        """Notes what is wrong with a signal of a subject."""
-        self._faults.setdefault((group.use.entry.signal, what), []).append(group.subject)
+    def _fault(self, group: Group, says: str, why: str) -> None:
+        """Notes what is wrong with a signal of a subject: what it says, and why that cannot be."""
+        self._faults.setdefault((group.use.entry.signal, why), {})[group.subject] = says
 
     def _made(self, group: Group) -> Series | Histogram | None:
         """The signal of one group; None if there is nothing, or nothing that can be true."""
@@ -120,7 +120,7 @@ class Assembler:
         """Combined samples of the group in the source's unit."""
         entry = group.use.entry
         counter = entry.type == "counter"
-        found = self._pieces(group) if counter else (_Piece(use, one, one.times, one.values) for use, one in group.parts)
+        found = self._rates(group) if counter else [_Piece(use, one, one.times, one.values) for use, one in group.parts]
         pieces = [replace(piece, values=_flags(piece.values, entry)) for piece in found if len(piece.times)]
         if not pieces:
             return np.empty(0), np.empty(0)
@@ -142,24 +142,21 @@ class Assembler:
         times, index = greatest(parts, self._patience(group), _scrapes(pieces))
         return times, counts[index]
 
-    def _pieces(self, group: Group) -> Iterator["_Piece"]:
-        """The group's running totals as rates."""
-        backwards = False
-        for use, one in group.parts:
-            if one.rate:
-                yield _Piece(use, one, one.times, one.values)
-            elif goes_backwards(one.times, one.values, self._step):
-                backwards = True
-            elif (company := self._company.of(one, group)) is not None:
-                yield _Piece(use, one, *to_rates(*since_absence(one.times, one.values, company)))
-            else:
-                yield _Piece(use, one, *to_rates(one.times, one.values))
-        if backwards:
-            self._fault(
-                group,
-                f"{_metric(group)} of {group.use.dialect.title} falls time and again without a restart: "
-                "it is no running total, or several processes answer in turn",
-            )
+    def _rates(self, group: Group) -> list["_Piece"]:
+        """The group's running totals as rates; none if one of them is no running total."""
+        if any(not one.rate and goes_backwards(one.times, one.values, self._step) for _, one in group.parts):
+            says = f"{_metric(group)} of {group.use.dialect.title} falls time and again without a restart"
+            self._fault(group, says, ": it is no running total, or several processes answer in turn")
+            return []
+        return [_Piece(use, one, *self._rate(one, group)) for use, one in group.parts]
+
+    def _rate(self, one: RawSeries, group: Group) -> Samples:
+        """One running total as rates, counted from 0 where its target shows that it was not there before."""
+        if one.rate:
+            return one.times, one.values
+        company = self._company.of(one, group)
+        times, totals = (one.times, one.values) if company is None else since_absence(one.times, one.values, company)
+        return to_rates(times, totals)
 
     def _in_range(self, group: Group, times: Floats, values: Floats) -> Samples:
         """The samples that can be what the signal means; if some cannot, says so."""
@@ -169,7 +166,7 @@ class Assembler:
         broken = (values < signal.low) | (values > signal.high)
         if not broken.any():
             return times, values
-        self._fault(group, _out_of_range(group, signal, values[broken]))
+        self._fault(group, f"{group.use.dialect.title} says {values[broken][0]:g}", _why_not(signal, values[broken]))
         keep = ~broken if broken.mean() <= _SLIPS else np.zeros(len(values), dtype=bool)
         return times[keep], values[keep]
 
@@ -177,7 +174,7 @@ class Assembler:
         """One distribution out of the buckets, sums and counts of the group; None of a count alone, which distributes nothing."""
         patience = self._patience(group)
         pieces: dict[tuple[str, float], list[_Piece]] = {}
-        for piece in self._pieces(group):
+        for piece in self._rates(group):
             bound = _bound(piece.one.labels.get("le", "")) if piece.use.part == "bucket" else np.inf
             if len(piece.times) and not np.isnan(bound):
                 pieces.setdefault((piece.use.part, bound), []).append(piece)
@@ -206,16 +203,18 @@ class _Piece:
         return (("", self.one.name), *sorted(labels.items()))
 
 
-def _by_merit(ways: Ways) -> list[tuple[tuple[int, int], Group]]:
+def _by_merit(ways: Ways, reach: float) -> list[tuple[tuple[int, int], Group]]:
     """Ways to the same signal of a subject: those that reach furthest, of them the dialect's first and its newest name first.
 
     A name that ended early (a rename at an upgrade) must not win over the one that goes on.
+
+    :param reach: ways that end within these seconds of each other reach equally far
     """
     if len(ways) == 1:
         return list(ways.items())
     ends = {key: max(float(one.times[-1]) for _, one in group.parts) for key, group in ways.items()}
     latest = max(ends.values())
-    return sorted(ways.items(), key=lambda way: (0.0 if ends[way[0]] >= latest - _REACH else latest - ends[way[0]], way[0]))
+    return sorted(ways.items(), key=lambda way: (0.0 if ends[way[0]] >= latest - reach else latest - ends[way[0]], way[0]))
 
 
 def _begin(group: Group) -> float:
@@ -370,20 +369,20 @@ def _count_items(text: str) -> int:
     return sum(1 for name in text.split(",") if name.strip())
 
 
-def _out_of_range(group: Group, signal: Signal, broken: Floats) -> str:
-    """Why readings cannot be what the signal means."""
-    span = f"between {signal.low:g} and {signal.high:g} {signal.unit}".rstrip()
+def _why_not(signal: Signal, broken: Floats) -> str:
+    """Why readings cannot be what a signal means."""
+    span = f"between {signal.low:g} and {signal.high:g}" if np.isfinite(signal.high) else f"at {signal.low:g} or above"
     why = "wrong unit or broken reading"
     if signal.kind is Kind.RATIO and broken.min() > signal.high and broken.max() <= 100.0 + _TOLERANCE:
         why = "it looks like a percentage"
-    return f"{group.use.dialect.title} says {broken[0]:g} where {signal.name} lies {span}: {why}"
+    return f" where {signal.name} lies {span}: {why}"
 
 
-def _sentence(what: str, subjects: Iterable[Subject]) -> str:
-    """A fault with the subjects that have it."""
-    names = sorted({str(subject) for subject in subjects})
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"{what} ({', '.join(names[:_NAMED])}{more})"
+def _sentence(why: str, told: Mapping[Subject, str]) -> str:
+    """A fault, as the first of its subjects shows it, and which subjects show it."""
+    subjects = sorted(told)
+    more = f" and {len(subjects) - _NAMED} more" if len(subjects) > _NAMED else ""
+    return f"{told[subjects[0]]}{why} ({', '.join(map(str, subjects[:_NAMED]))}{more})"
 
 
 def _metric(group: Group) -> str:
