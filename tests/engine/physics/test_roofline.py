@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from triage.engine.physics.accelerators import TABLE, Accelerator, accelerator
 from triage.engine.physics.families import family
 from triage.engine.physics.roofline import (
-    TOLERANCE,
     Step,
-    believable,
     decode_step,
     floor_of,
     flops_per_token,
@@ -146,10 +144,3 @@ def test_the_least_time_needs_all_inputs(size: float | None, bandwidth: float | 
     """One unknown input leaves it unknown."""
     assert least_step_time(size, bandwidth, cards) is None
     assert least_step_time(1e9, 1e12, 2) == 5e-4
-
-
-def test_nothing_exceeds_its_peak() -> None:
-    """A share a little above 1 is noise, one clearly above it a broken input."""
-    assert believable(1 + TOLERANCE)
-    assert not believable(1.06)
-    assert not believable(-0.1)

@@ -126,8 +126,3 @@ def least_step_time(bytes_read: float | None, bandwidth: float | None, cards: in
     if bytes_read is None or not bandwidth or not cards:
         return None
     return bytes_read / (bandwidth * cards)
-
-
-def believable(share: float) -> bool:
-    """Whether a share of a peak can be true; above 1 an input is broken (wrong card, wrong model, a counter of another unit)."""
-    return 0 <= share <= 1 + TOLERANCE
