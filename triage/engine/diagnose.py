@@ -188,7 +188,7 @@ def _not_evaluated(ruling: Ruling) -> NotEvaluated:
 
 
 def _layer(layer: Layer, rulings: Sequence[Ruling], findings: Sequence[Finding]) -> LayerView:
-    """One layer: implicated by a finding, cleared if everything asked there was ruled out, else not evaluated."""
+    """One layer: implicated by a finding; cleared if at least as many of its kinds are ruled out as stay open."""
     here = [ruling for ruling in rulings if ruling.rule.layer is layer]
     present = tuple(finding.rule for finding in findings if finding.layer is layer)
     out = sum(ruling.verdict is Verdict.ABSENT for ruling in here)
