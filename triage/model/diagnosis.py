@@ -28,7 +28,7 @@ class Status(StrEnum):
 
 
 class LayerState(StrEnum):
-    """What is known of a layer: something is wrong there, nothing is as far as most questions were answered, or too little was seen."""
+    """What is known of a layer: something is wrong there, nothing is as far as most was answered, or too little was seen."""
 
     CLEARED = "cleared"
     IMPLICATED = "implicated"
