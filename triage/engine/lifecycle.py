@@ -12,6 +12,7 @@ from triage.model.recording import Floats, Subject
 from triage.model.vocabulary import Combine, Scope
 
 Bools = npt.NDArray[np.bool_]
+Indexes = npt.NDArray[np.int64]
 
 _AROUND = 45.0
 """A request that an ending replica cuts is counted this many seconds before or after the scrape that misses the replica."""
@@ -56,7 +57,10 @@ def ending(frame: Frame, _service: Subject) -> Floats | None:
 
 
 def _ends(frame: Frame, replica: Subject) -> Bools | None:
-    """Cells in which a replica is no longer what it was in the cell before: ready, alive, the same process."""
+    """Cells in which a replica is no longer what it was in the cell before: ready, alive, the same process.
+
+    One that vanishes was held to be there for some time after its last sample, so it ended before that.
+    """
     ready, lost = frame.cells("pod.ready", replica), frame.cells("replica.lost", replica)
     up = ready if ready is not None else None if lost is None else 1.0 - lost
     again = frame.cells("replica.restarted", replica)
@@ -64,10 +68,23 @@ def _ends(frame: Frame, replica: Subject) -> Bools | None:
         return None
     ends = np.zeros(len(frame.grid.times), dtype=bool)
     if up is not None:
-        ends[1:] |= (up[:-1] == 1) & (up[1:] != 1)
+        ends[1:] |= (up[:-1] == 1) & (up[1:] == 0)
+        vanished = np.flatnonzero((up[:-1] == 1) & np.isnan(up[1:])) + 1
+        ends[_last_seen(frame, replica, vanished)] = True
     if again is not None:
         ends |= again > 0
     return ends
+
+
+def _last_seen(frame: Frame, replica: Subject, vanished: Indexes) -> Indexes:
+    """Of each cell in which a replica has vanished the cell after its last sample."""
+    signals = ("pod.ready", "batch.running", "tokens.generation", "process.start_time")
+    series = (one for name in signals for one in frame.recording.by_signal.get(name, ()) if one.subject == replica)
+    times = next((one.times for one in series), None)
+    if times is None:
+        return vanished
+    last = times[(np.searchsorted(times, frame.grid.times[vanished], side="right") - 1).clip(0)]
+    return np.asarray(np.minimum(np.searchsorted(frame.grid.times, last, side="right"), vanished), dtype=np.int64)
 
 
 def failures(frame: Frame, _service: Subject) -> Floats | None:
