@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.engine.fleets import BASELINE, WINDOW, frame_of, replica
 
+from tests.engine.fleets import BASELINE, WINDOW, frame_of, replica
 from triage.engine.queries import query_of
 from triage.engine.statistics import of_cells, statistic
 from triage.model.vocabulary import Combine
