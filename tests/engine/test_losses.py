@@ -28,3 +28,14 @@ def test_a_pod_that_is_taken_away_was_not_lost_in_its_last_moments() -> None:
 def test_a_pod_that_is_silent_for_long_before_it_is_taken_away_was_lost() -> None:
     """Ten minutes are no shut-down."""
     assert (lost([1.0] * 50 + [0.0] * 20 + [NAN] * 10, [5.0] * 50 + [NAN] * 30) == 1.0).any()
+
+
+def test_without_a_list_of_pods_a_successor_leaves_the_loss_open() -> None:
+    """One that goes for good while another comes may have been replaced on purpose; nobody can know."""
+    old: list[float] = [5.0] * 50 + [NAN] * 30
+    alone = frame_of({"batch.running": {"a": old, "b": 5.0}}).cells("replica.lost", replica("a"))
+    replaced = frame_of({"batch.running": {"a": old, "b": 5.0, "c": [NAN] * 45 + [5.0] * 35}}).cells("replica.lost", replica("a"))
+    assert alone is not None
+    assert alone[-1] == 1.0
+    assert replaced is not None
+    assert np.isnan(replaced[-1])

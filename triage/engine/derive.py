@@ -28,6 +28,9 @@ Derivation = Callable[[Frame, Subject], Floats | None]
 
 _LEAST_BATCH = 2
 _SAME_START = 1.0
+_REPLACED = 600.0
+"""Seconds before the end of a replica within which its successor may have come up."""
+
 _TAKEN_AWAY = 180.0
 """Seconds for which a pod may be listed after its process has ended on purpose."""
 
@@ -250,10 +253,23 @@ def _lost(frame: Frame, replica: Subject) -> Floats | None:
     lost = np.where(np.isnan(state), np.nan, 1.0 - state)
     pod = frame.cells("pod.ready", replica)
     if pod is None or np.isnan(pod).all():
-        return lost
+        return _unless_replaced(frame, replica, lost)
     listed = ~np.isnan(pod)
     lost = np.where((lost == 1) & ~listed & np.maximum.accumulate(listed), np.nan, lost)
     return _without_last_silence(lost, listed, round(_TAKEN_AWAY / frame.grid.step))
+
+
+def _unless_replaced(frame: Frame, replica: Subject, lost: Floats) -> Floats:
+    """Where nobody lists pods, one that goes for good while another comes may have been replaced on purpose: unknown."""
+    living = np.flatnonzero(lost == 0)
+    if not len(living) or not (lost[living[-1] + 1 :] == 1).any():
+        return lost
+    end = int(living[-1]) + 1
+    since = end - round(_REPLACED / frame.grid.step)
+    others = (alive(frame, one) for one in frame.recording.subjects[Scope.REPLICA] if one != replica)
+    begun = [int(np.flatnonzero(state == 1)[0]) for state in others if state is not None and (state == 1).any()]
+    replaced = any(max(since, 1) <= first for first in begun)
+    return np.where(np.arange(len(lost)) >= end, np.nan, lost) if replaced else lost
 
 
 def _without_last_silence(lost: Floats, listed: Bools, width: int) -> Floats:
