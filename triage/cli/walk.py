@@ -3,18 +3,22 @@
 import argparse
 import os
 import sys
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from triage.cli.flags import add_source_flags
 from triage.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from triage.cli import Parser
+    from triage.collect import Progress
+    from triage.model.recording import Recording
     from triage.model.service import Service
     from triage.settings import Settings
-    from triage.tui.app import Tools
+    from triage.tui.desk import LocalDesk
     from triage.tui.feed import Feed
 
 SAMPLE = 10.0
@@ -98,52 +102,70 @@ def _walked(args: argparse.Namespace) -> ExitCode:
     """Run the app to its end."""
     import logging
 
-    from triage.cli.inforce import settings_of
+    from triage.cli.inforce import playbooks_of, settings_of
+    from triage.playbooks import load_playbook
     from triage.tui.app import WalkApp
+    from triage.tui.backroom import BackRoom
 
     settings = settings_of(args)
-    app = WalkApp(_tools(args, settings), _feed(args, settings), args.theme)
+    given = {name: value for name, value in vars(args).items() if name != "command"}
+    room = BackRoom(_feed(args, settings), partial(made_desk, given))
+    app = WalkApp(room, partial(load_playbook, folders=playbooks_of(args, settings)), args.theme)
     logging.disable()  # a log line in the middle of the screen would tear it
-    error = app.run()
-    logging.disable(logging.NOTSET)
+    try:
+        error = app.run()
+    finally:
+        room.close()
+        logging.disable(logging.NOTSET)
     sys.stdout.write("".join(f"{line}\n" for line in app.copies))
     if error is not None:
         raise error
     return ExitCode.INTERNAL if app.return_code else ExitCode.HEALTHY
 
 
-def _tools(args: argparse.Namespace, settings: "Settings") -> "Tools":
-    """What the app works with."""
-    from triage.cli.inforce import playbooks_of, rules_of
+def made_desk(given: dict[str, Any]) -> "LocalDesk":
+    """The desk that the flags ask for.
+
+    :param given: values of the flags by their names
+    """
+    from triage.cli.inforce import playbooks_of, rules_of, settings_of
     from triage.cli.report import diagnosed
     from triage.ingest.parquet import write_recording
-    from triage.playbooks import load_playbook
-    from triage.tui.app import Tools
+    from triage.tui.desk import LocalDesk
 
+    args = argparse.Namespace(**given)
+    settings = settings_of(args)
     rules, folders = rules_of(args, settings), playbooks_of(args, settings)
-    return Tools(
-        rules=rules,
-        diagnose=partial(diagnosed, rules=rules, playbooks=folders),
-        playbook=partial(load_playbook, folders=folders),
-        save=write_recording,
-    )
+    return LocalDesk(_feed(args, settings), rules, partial(diagnosed, rules=rules, playbooks=folders), write_recording)
 
 
 def _feed(args: argparse.Namespace, settings: "Settings") -> "Feed":
     """Where recordings come from: a path, a service that was kept, a fixed time, or a service to watch."""
     from triage.cli.inforce import named_service
-    from triage.cli.sources import service_of
-    from triage.ingest.incident import read_any
     from triage.tui.feed import Replay
 
     if args.path is not None:
-        service = named_service(args.service, settings)
-        return Replay(args.path.name, lambda _tell: read_any(args.path, service))
+        return Replay(args.path.name, _reader(args.path, named_service(args.service, settings)))
+    from triage.cli.sources import service_of
+
     service = service_of(args, settings)
-    kept = service.incident
-    if kept is not None:
-        return Replay(service.name, lambda _tell: read_any(kept, service))
+    if service.incident is not None:
+        return Replay(service.name, _reader(service.incident, service))
     return _watching(args, settings, service)
+
+
+def _reader(path: Path, service: "Service | None") -> "Callable[[Progress], Recording]":
+    """Reads a recording."""
+
+    def read(tell: "Progress") -> "Recording":
+        from triage.ingest.incident import read_any
+
+        tell(path.name, "reading", 0.0)
+        recording = read_any(path, service)
+        tell(path.name, "read", 1.0)
+        return recording
+
+    return read
 
 
 def _watching(args: argparse.Namespace, settings: "Settings", service: "Service") -> "Feed":
@@ -158,13 +180,18 @@ def _watching(args: argparse.Namespace, settings: "Settings", service: "Service"
     quick = (
         settings.defaults.model_copy(update={"sample": min(settings.defaults.sample, SAMPLE)}) if sampled else settings.defaults
     )
-    tools, span = tools_of(args), span_of(args, quick, time.time())
+    span = span_of(args, quick, time.time())
+    tools = cache(lambda: tools_of(args))
+
+    def ask(tell: "Progress") -> "Recording":
+        return asked(service, span, tools(), tell)
+
     if args.start or args.end:
-        return Replay(service.name, lambda tell: asked(service, span, tools, tell))
+        return Replay(service.name, ask)
     pause = seconds(args.every) if args.every else _EVERY
     return Live(
         service.name,
-        lambda tell: asked(service, span, tools, tell),
+        ask,
         pause=0.0 if sampled or service.endpoints else pause,
         keep=span.since + span.baseline,
         shortest=span.sample,

@@ -1,12 +1,13 @@
 """The app: it takes recordings from a feed, has them diagnosed away from the screen, and hands each screen what to show."""
 
-from asyncio import sleep, wrap_future
-from collections.abc import Callable, Coroutine, Iterable, Sequence
-from dataclasses import dataclass
+from asyncio import sleep
+from collections.abc import Callable, Coroutine, Iterable
+from dataclasses import replace
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from tempfile import TemporaryDirectory
+from typing import ClassVar
 
 from textual import on
 from textual.app import App, SystemCommand
@@ -15,17 +16,13 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
 from triage.errors import TriageError
-from triage.ingest.sampling import in_background
-from triage.model.diagnosis import Diagnosis
 from triage.model.playbook import Playbook
-from triage.model.recording import Recording
-from triage.model.rule import Rule
 from triage.model.units import clock
 from triage.tui import messages
-from triage.tui.desk import Desk, Taken
-from triage.tui.feed import Feed
+from triage.tui.away import away
+from triage.tui.desk import Desk, State
 from triage.tui.keys import KEYS, bindings
-from triage.tui.look import Look, Scene, compared
+from triage.tui.look import Look, Scene, compared, news_of
 from triage.tui.screens.dialogs import GatherScreen, HelpScreen, SaveScreen
 from triage.tui.screens.layer import LayerScreen
 from triage.tui.screens.overview import ChainScreen, MissingScreen, WhyNotScreen
@@ -37,33 +34,15 @@ from triage.tui.screens.stack import StackScreen
 from triage.tui.screens.walk import BREAKPOINTS, WalkScreen
 from triage.tui.theme import THEMES
 from triage.tui.widgets.timeline import jumped, stepped
-from triage.tui.words import VERDICTS
 
 _MOST_NEWS = 20
-_T = TypeVar("_T")
-
-
-@dataclass(frozen=True)
-class Tools:
-    """What the app is given to work with.
-
-    :param rules: what is asked
-    :param diagnose: gives the diagnosis of a recording
-    :param playbook: gives the playbook of a kind; raises UsageError if it has none
-    :param save: writes a recording to a file, or gives its bytes if the path is None
-    """
-
-    rules: Sequence[Rule]
-    diagnose: Callable[[Recording], Diagnosis]
-    playbook: Callable[[str], Playbook]
-    save: Callable[[Recording, Path], None]
 
 
 class WalkApp(App[BaseException]):
     """The walk. What it ends with is the error that ended it, if one did.
 
-    :param tools: what it works with
-    :param feed: where recordings come from
+    :param desk: does what takes time
+    :param playbook: gives the playbook of a kind; raises a TriageError if it has none
     :param theme: ``dark`` or ``light``
     """
 
@@ -73,18 +52,16 @@ class WalkApp(App[BaseException]):
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS[0]
     VERTICAL_BREAKPOINTS = BREAKPOINTS[1]
 
-    def __init__(self, tools: Tools, feed: Feed, theme: str = "dark") -> None:
+    def __init__(self, desk: Desk, playbook: Callable[[str], Playbook], theme: str = "dark") -> None:
         super().__init__()
         for one in THEMES.values():
             self.register_theme(one)
         self.theme = THEMES[theme].name
         self.copies: list[str] = []
-        self._tools = tools
-        self._feed = feed
-        self._desk = Desk(tools.diagnose, tools.rules, live=feed.live)
-        self._taken: Taken | None = None
+        self._desk = desk
+        self._playbook = playbook
+        self._state: State | None = None
         self._newest: Look | None = None
-        self._made_of: Look | None = None
         self._look: Look | None = None
         self._moment: float | None = None
         self._progress: Progress = {}
@@ -98,7 +75,7 @@ class WalkApp(App[BaseException]):
 
     def on_mount(self) -> None:
         """Start to take recordings."""
-        self.push_screen(GatherScreen(self._feed.name))
+        self.push_screen(GatherScreen(self._desk.name))
         self._work(self._take(), "feed")
 
     def _work(self, work: Coroutine[None, None, None], group: str) -> None:
@@ -115,17 +92,17 @@ class WalkApp(App[BaseException]):
         """Take one recording, or one after the other while the service is watched."""
         while True:
             try:
-                taken = await _away(partial(self._feed.take, self._tell))
+                state = await away(partial(self._desk.take, self._tell))
             except TriageError as error:
-                if self._taken is None:
+                if self._state is None:
                     self.exit(error)
                     return
                 self.notify(error.message, severity="error", markup=False)
             else:
-                self.post_message(messages.Recorded(taken))
-            if not self._feed.live:
+                self.post_message(messages.Recorded(state))
+            if not self._desk.live:
                 return
-            await sleep(self._feed.pause)
+            await sleep(self._desk.pause)
 
     def _tell(self, source: str, text: str, done: float) -> None:
         """Pass on what a source says; called from its thread."""
@@ -134,27 +111,27 @@ class WalkApp(App[BaseException]):
     def _think(self) -> None:
         """Have what is wanted now diagnosed; while that goes on for something else, afterwards."""
         self._wants_thought = True
-        if not self._is_thinking and self._taken is not None:
+        if not self._is_thinking and self._state is not None:
             self._is_thinking = True
             self._work(self._diagnose(), "diagnose")
 
     async def _diagnose(self) -> None:
         """Look at the newest state, and as of the moment that is wanted, until nothing new is wanted."""
         try:
-            while self._wants_thought and self._taken is not None:
+            while self._wants_thought and self._state is not None:
                 self._wants_thought = False
-                taken, moment = self._taken, self._moment
-                for as_of in dict.fromkeys((None, moment)):
-                    self.post_message(messages.Diagnosed(await _away(partial(self._desk.look, taken, as_of))))
+                is_new = self._newest is None or self._newest.number != self._state.number
+                for as_of in dict.fromkeys([*([None] if is_new else []), self._moment]):
+                    self.post_message(messages.Diagnosed(await away(partial(self._desk.look, as_of))))
         finally:
             self._is_thinking = False
 
     async def _draw(self) -> None:
         """Make the curve that was asked for last."""
         try:
-            while self._curve_wanted is not None and self._taken is not None:
+            while self._curve_wanted is not None:
                 wanted, self._curve_wanted = self._curve_wanted, None
-                curve = await _away(partial(self._desk.curve, self._taken, wanted.look, wanted.evidence))
+                curve = await away(partial(self._desk.curve, wanted.look.as_of, wanted.evidence))
                 if curve is not None:
                     self.post_message(messages.CurveDrawn(wanted.look, wanted.evidence, curve))
         finally:
@@ -171,7 +148,7 @@ class WalkApp(App[BaseException]):
     @on(messages.Recorded)
     def judge_recording(self, recorded: messages.Recorded) -> None:
         """A new recording is diagnosed at once."""
-        self._taken = recorded.taken
+        self._state = recorded.state
         self._think()
         self._show_progress()
 
@@ -179,11 +156,11 @@ class WalkApp(App[BaseException]):
     def show_look(self, diagnosed: messages.Diagnosed) -> None:
         """Every screen shows the new look, and keeps its place."""
         look = diagnosed.look
-        if look.as_of is None and look is not self._made_of:
-            self._made_of = look
-            look = compared(look, self._newest)
-            self._add_news(look)
-            self._newest = look
+        if look.spoken != self.has_class("-words"):
+            look = replace(look, spoken=self.has_class("-words"))
+        if look.as_of is None and (self._newest is None or look.number != self._newest.number):
+            self._newest = compared(look, self._newest)
+            self._add_news(self._newest)
         if look.as_of == self._moment:
             self._look = look if look.as_of is not None else self._newest
         self._show()
@@ -199,8 +176,8 @@ class WalkApp(App[BaseException]):
     @on(messages.CurveDrawn)
     def show_curve(self, drawn: messages.CurveDrawn) -> None:
         """Hand all cells to the screens."""
-        for screen in self._walk:
-            screen.refine(drawn)
+        if self._walk:
+            self._walk[-1].refine(drawn)
 
     @property
     def _walk(self) -> list[WalkScreen]:
@@ -215,40 +192,30 @@ class WalkApp(App[BaseException]):
         return Scene(self._look, self._newest, self._moment, self._activity(), tuple(self._news))
 
     def _activity(self) -> str:
-        """What goes on, in a few words."""
-        if self._feed.live:
-            busy = [done for _, done in self._progress.values() if done < 1.0]
-            return f"sampling {min(busy):.0%}" if busy else ""
-        return ""
+        """The source that lags behind most while the service is watched, and how far it is."""
+        busy = [(done, name) for name, (_, done) in self._progress.items() if done < 1.0] if self._desk.live else []
+        return f"{min(busy)[1]} {min(busy)[0]:.0%}" if busy else ""
 
     def _show(self) -> None:
-        """Hand the scene to every screen, or begin the walk with it."""
+        """Hand the scene to the screen on top, or begin the walk with it. Those below get theirs when they are on top again."""
         scene = self.scene
         if scene is None:
             return
         if not self._walk:
             self.switch_screen(StackScreen(scene))
-            return
-        for screen in self._walk:
-            if screen.is_mounted:
-                screen.show(scene)
+        elif self._walk[-1].is_mounted:
+            self._walk[-1].show(scene)
 
     def _show_progress(self) -> None:
         """Show how far the sources are, where that is shown."""
         if isinstance(self.screen, GatherScreen):
-            self.screen.show(self._progress, thinking=self._taken is not None)
-        elif self.scene is not None:
-            for screen in self._walk:
-                screen.show_activity(self.scene)
+            self.screen.show(self._progress, thinking=self._state is not None)
+        elif self.scene is not None and self._walk and self._walk[-1].is_mounted:
+            self._walk[-1].show_activity(self.scene)
 
     def _add_news(self, look: Look) -> None:
-        """Remember what became different while watching, and say it once."""
-        for rule, was in look.before.items():
-            question = look.question(rule)
-            if question is not None:
-                words = f"{clock(look.end, look.near)} {rule}: {VERDICTS[was][1]} → {VERDICTS[question.verdict][1]}"
-                self._news.insert(0, words)
-        del self._news[_MOST_NEWS:]
+        """Remember what became different while watching; what was found now is said at once, too."""
+        self._news = [*news_of(look), *self._news][:_MOST_NEWS]
         fresh = [q.title for q in look.questions if q.rule in look.before and q.finding is not None]
         if fresh:
             self.notify("\n".join(fresh[:3]), title="found now", severity="warning", markup=False)
@@ -290,6 +257,7 @@ class WalkApp(App[BaseException]):
         """Back to where this screen was opened; the top of the walk stays."""
         if len(self._walk) > 1 and isinstance(self.screen, WalkScreen):
             self.pop_screen()
+            self.call_later(self._show)
 
     def action_next_finding(self, direction: int) -> None:
         """To the next finding in order of rank, from the one on the screen."""
@@ -330,7 +298,7 @@ class WalkApp(App[BaseException]):
             self.notify("Nothing was found; highlight a kind to see its playbook.", markup=False)
             return
         try:
-            playbook = self._tools.playbook(rule)
+            playbook = self._playbook(rule)
         except TriageError as error:
             self.notify(error.message, severity="warning", markup=False)
             return
@@ -381,15 +349,19 @@ class WalkApp(App[BaseException]):
         self.notify(f"{copies[0][:300]}\n\nCopied. It is printed again when you quit.", title="by hand", markup=False)
 
     def action_words(self) -> None:
-        """Charts as sentences, or as charts again."""
+        """Words instead of signs and curves, or signs and curves again."""
         self.toggle_class("-words")
+        spoken = self.has_class("-words")
+        self._newest = replace(self._newest, spoken=spoken) if self._newest is not None else None
+        self._look = replace(self._look, spoken=spoken) if self._look is not None else None
+        self._show()
 
     def action_save(self) -> None:
         """Save the recording: in a browser it is downloaded, else a name is asked for."""
-        if self._taken is None:
+        if self._state is None:
             return
-        service = "".join(char if char.isalnum() or char in "-_." else "-" for char in self._taken.history.service)
-        name = f"{service or 'recording'}-{clock(self._taken.history.window.end).replace(' ', 'T').replace(':', '')}.parquet"
+        service = "".join(char if char.isalnum() or char in "-_." else "-" for char in self._state.service)
+        name = f"{service or 'recording'}-{clock(self._state.end).replace(' ', 'T').replace(':', '')}.parquet"
         if self.is_web:
             self._work(self._download(name), "save")
         else:
@@ -402,12 +374,11 @@ class WalkApp(App[BaseException]):
 
     async def _save(self, path: Path) -> None:
         """Write the recording."""
-        assert self._taken is not None
         if path.exists():
             self.notify(f"{path} exists; choose another name", severity="error", markup=False)
             return
         try:
-            await _away(partial(self._tools.save, self._taken.history, path))
+            await away(partial(self._desk.save, path))
         except (TriageError, OSError) as error:
             self.notify(str(error), severity="error", markup=False)
             return
@@ -415,9 +386,11 @@ class WalkApp(App[BaseException]):
 
     async def _download(self, name: str) -> None:
         """Hand the recording to the browser."""
-        assert self._taken is not None
-        history = self._taken.history
-        self.deliver_binary(BytesIO(await _away(partial(_packed, self._tools.save, history))), save_filename=name)
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "recording.parquet"
+            await away(partial(self._desk.save, path))
+            data = path.read_bytes()
+        self.deliver_binary(BytesIO(data), save_filename=name)
 
     # The command palette
 
@@ -429,18 +402,3 @@ class WalkApp(App[BaseException]):
             command = partial(self.post_message, messages.QuestionChosen(question.rule))
             yield SystemCommand(question.title, question.text, command, discover=False)
         yield from (command for command in super().get_system_commands(screen) if command.title in {"Theme", "Screenshot"})
-
-
-async def _away(call: Callable[[], _T]) -> _T:
-    """What a call gives, made in a daemon thread of its own: the screen goes on meanwhile, and leaving does not wait for it."""
-    return await wrap_future(in_background(call))
-
-
-def _packed(save: Callable[[Recording, Path], None], recording: Recording) -> bytes:
-    """A recording as the bytes of its file."""
-    from tempfile import TemporaryDirectory
-
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "recording.parquet"
-        save(recording, path)
-        return path.read_bytes()

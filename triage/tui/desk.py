@@ -1,9 +1,11 @@
-"""What takes time, to be done away from the screen: diagnosing, also as of an earlier moment, and curves of all cells."""
+"""What takes time, done away from the screen: recording, diagnosing (also as of an earlier moment), curves of all cells."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from threading import Lock
+from typing import TYPE_CHECKING, Protocol
 
 from triage.engine.cut import cut
 from triage.engine.derive import derive
@@ -12,70 +14,138 @@ from triage.model.diagnosis import Diagnosis, Evidence
 from triage.model.recording import Recording
 from triage.model.rule import Rule
 from triage.tui.curves import Curve, fine
+from triage.tui.feed import Feed, Taken
 from triage.tui.look import Look, look_of
+
+if TYPE_CHECKING:
+    from triage.collect import Progress
 
 _KEPT = 48
 """Looks at earlier moments that are kept, so that going back and forth over them is instant."""
 
 
 @dataclass(frozen=True)
-class Taken:
-    """One state of what is known.
+class State:
+    """What there is by now.
 
-    :param number: counts the recordings, so that two of them are told apart
-    :param history: everything known, to be cut, drawn and saved
-    :param judged: what the newest verdicts rest on: without what nobody tells any more
+    :param number: counts the recordings
+    :param service: whose they are
+    :param end: Unix seconds of the last moment that is known
     """
 
     number: int
-    history: Recording
-    judged: Recording
+    service: str
+    end: float
 
 
-class Desk:
-    """Makes looks and curves, and remembers the last ones. Its methods may be called from any thread.
+class Desk(Protocol):
+    """Does what takes time. Its methods block, and are called from any thread but the screen's.
 
-    :param diagnose: gives the diagnosis of a recording
-    :param rules: what is asked
-    :param live: whether more recordings follow
+    :param name: the service, or what is read
+    :param live: whether there is more than one recording
+    :param pause: seconds between two of them
     """
 
-    def __init__(self, diagnose: Callable[[Recording], Diagnosis], rules: Sequence[Rule], *, live: bool = False) -> None:
-        self._diagnose = diagnose
+    name: str
+    live: bool
+    pause: float
+
+    def take(self, tell: "Progress") -> State:
+        """Get the next recording.
+
+        :raises TriageError: there is none
+        """
+        ...
+
+    def look(self, as_of: float | None) -> Look:
+        """The look at what there is, as of a moment or, with None, as of its end."""
+        ...
+
+    def curve(self, as_of: float | None, evidence: Evidence) -> Curve | None:
+        """A curve of all cells; None if the evidence of a look has no better one than what the diagnosis kept."""
+        ...
+
+    def save(self, path: Path) -> None:
+        """Keep everything recorded in a file.
+
+        :raises TriageError: it cannot be written
+        """
+        ...
+
+
+class LocalDesk:
+    """A desk in this process.
+
+    :param feed: where recordings come from
+    :param rules: what is asked
+    :param diagnose: gives the diagnosis of a recording
+    :param write: writes a recording to a file
+    """
+
+    def __init__(
+        self,
+        feed: Feed,
+        rules: Sequence[Rule],
+        diagnose: Callable[[Recording], Diagnosis],
+        write: Callable[[Recording, Path], None],
+    ) -> None:
+        self.name, self.live, self.pause = feed.name, feed.live, feed.pause
+        self._feed = feed
         self._rules = rules
-        self._live = live
+        self._diagnose = diagnose
+        self._write = write
+        self._taken: Taken | None = None
         self._looks: OrderedDict[tuple[int, float | None], Look] = OrderedDict()
         self._frame: tuple[tuple[int, float | None], Frame] | None = None
         self._lock = Lock()
 
-    def look(self, taken: Taken, as_of: float | None) -> Look:
-        """The look at a state, as of a moment or, with None, as of its end."""
+    def take(self, tell: "Progress") -> State:
+        """Get the next recording."""
+        taken = self._feed.take(tell)
+        self._taken = taken
+        return State(taken.number, taken.history.service, taken.history.window.end)
+
+    def look(self, as_of: float | None) -> Look:
+        """The look at what there is."""
+        taken = self._newest()
         key = (taken.number, as_of)
         with self._lock:
             known = self._looks.get(key)
         if known is not None:
             return known
-        recording = self._recording(taken, as_of)
-        look = look_of(self._diagnose(recording), self._rules, recording)
-        look = replace(look, as_of=as_of, live=self._live)
+        recording = _as_of(taken, as_of)
+        look = replace(
+            look_of(self._diagnose(recording), self._rules, recording), as_of=as_of, live=self.live, number=taken.number
+        )
         with self._lock:
             self._looks[key] = look
             while len(self._looks) > _KEPT:
                 self._looks.popitem(last=False)
         return look
 
-    def curve(self, taken: Taken, look: Look, evidence: Evidence) -> Curve | None:
-        """A curve of all cells; None if the evidence has no better one than what the diagnosis kept."""
-        key = (taken.number, look.as_of)
+    def curve(self, as_of: float | None, evidence: Evidence) -> Curve | None:
+        """A curve of all cells."""
+        taken = self._newest()
+        key = (taken.number, as_of)
         with self._lock:
             frame = self._frame[1] if self._frame is not None and self._frame[0] == key else None
         if frame is None:
-            frame = Frame(self._recording(taken, look.as_of))
+            frame = Frame(_as_of(taken, as_of))
             derive(frame)
             with self._lock:
                 self._frame = (key, frame)
-        return fine(evidence, look, frame)
+        return fine(evidence, self.look(as_of), frame)
 
-    def _recording(self, taken: Taken, as_of: float | None) -> Recording:
-        """What a look at a moment rests on."""
-        return taken.judged if as_of is None else cut(taken.history, as_of)
+    def save(self, path: Path) -> None:
+        """Keep everything recorded in a file."""
+        self._write(self._newest().history, path)
+
+    def _newest(self) -> Taken:
+        """The newest recording; nothing is asked before there is one."""
+        assert self._taken is not None
+        return self._taken
+
+
+def _as_of(taken: Taken, moment: float | None) -> Recording:
+    """What a look at a moment rests on."""
+    return taken.judged if moment is None else cut(taken.history, moment)

@@ -1,13 +1,28 @@
 """Where the walk gets its recordings: one that was kept, or a new one every few seconds."""
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
 
-from triage.collect import Progress
 from triage.engine.rolling import continued, rolling_window, still_told
 from triage.model.recording import Recording
-from triage.tui.desk import Taken
+
+if TYPE_CHECKING:
+    from triage.collect import Progress
+
+
+@dataclass(frozen=True)
+class Taken:
+    """One state of what is known.
+
+    :param number: counts the recordings, so that two of them are told apart
+    :param history: everything known, to be cut, drawn and saved
+    :param judged: what the newest verdicts rest on: without what nobody tells any more
+    """
+
+    number: int
+    history: Recording
+    judged: Recording
 
 
 class Feed(Protocol):
@@ -22,7 +37,7 @@ class Feed(Protocol):
     live: bool
     pause: float
 
-    def take(self, tell: Progress) -> Taken:
+    def take(self, tell: "Progress") -> Taken:
         """The next recording; may take long, and is called away from the screen.
 
         :param tell: is told the source, what happens there, and how far it is (0 to 1)
@@ -40,11 +55,11 @@ class Replay:
     live = False
     pause = 0.0
 
-    def __init__(self, name: str, read: Callable[[Progress], Recording]) -> None:
+    def __init__(self, name: str, read: "Callable[[Progress], Recording]") -> None:
         self.name = name
         self._read = read
 
-    def take(self, tell: Progress) -> Taken:
+    def take(self, tell: "Progress") -> Taken:
         """The recording."""
         recording = self._read(tell)
         return Taken(1, recording, recording)
@@ -66,7 +81,7 @@ class Live:
     def __init__(
         self,
         name: str,
-        ask: Callable[[Progress], Recording],
+        ask: "Callable[[Progress], Recording]",
         *,
         pause: float,
         keep: float,
@@ -85,7 +100,7 @@ class Live:
         self._began = 0.0
         self._number = 0
 
-    def take(self, tell: Progress) -> Taken:
+    def take(self, tell: "Progress") -> Taken:
         """What is known after one more round; the sources of that round tell which of it still holds."""
         latest = self._ask(tell)
         if self._history is None:

@@ -9,10 +9,11 @@ from textual.binding import Binding
 class Key:
     """One key.
 
-    :param keys: as Textual writes them, the main one first
-    :param shown: as a person reads the main one
+    :param keys: as Textual writes them
+    :param shown: as a person reads them
     :param action: of the app
-    :param name: in the foot of the screen; empty if it is not shown there
+    :param name: at the foot of the screen
+    :param rank: which names stay at the foot of a narrow screen: the lowest; None: never there
     :param told: in the help and in the command palette
     """
 
@@ -20,28 +21,29 @@ class Key:
     shown: str
     action: str
     name: str
+    rank: int | None
     told: str
 
 
 KEYS = (
-    Key("n", "n", "next_finding(1)", "Next", "next finding, in order of rank"),
-    Key("N", "N", "next_finding(-1)", "", "previous finding"),
-    Key("w", "w", "why_not", "Why not", "what was ruled out, and by which values"),
-    Key("m", "m", "missing", "Missing", "what could not be evaluated, and how to get what is missing"),
-    Key("c", "c", "chain", "Chain", "what follows from what: the causal chain"),
-    Key("p", "p", "playbook", "Playbook", "what to do about the finding on the screen"),
-    Key("left_square_bracket", "[", "step(-1)", "Time", "a step back in time: verdicts as of then"),
-    Key("right_square_bracket", "]", "step(1)", "", "a step forward in time"),
-    Key("left_curly_bracket", "{", "jump(-1)", "", "back to the moment before: a change, an onset, the window's start"),
-    Key("right_curly_bracket", "}", "jump(1)", "", "forward to the next such moment"),
-    Key("equals_sign", "=", "now", "", "to the end of the recording, or to now"),
-    Key("slash", "/", "search", "Find", "search kinds of failure, questions and signals"),
-    Key("o", "o", "sources", "", "sources and signals: where the data comes from"),
-    Key("y", "y", "copy", "", "copy the command that checks it by hand; copies are printed again at the end"),
-    Key("s", "s", "save", "", "save the recording, to be replayed or sent to someone"),
-    Key("t", "t", "words", "", "charts as sentences, for screen readers; again for charts"),
-    Key("question_mark", "?", "help", "Help", "these keys"),
-    Key("q", "q", "quit", "Quit", "leave"),
+    Key("n", "n", "next_finding(1)", "Next", 1, "next finding, in order of rank"),
+    Key("N", "N", "next_finding(-1)", "", None, "previous finding"),
+    Key("w", "w", "why_not", "Why not", 2, "what was ruled out, and by which values"),
+    Key("m", "m", "missing", "Missing", 3, "what could not be evaluated, and how to get what is missing"),
+    Key("c", "c", "chain", "Chain", 4, "what follows from what: the causal chain"),
+    Key("p", "p", "playbook", "Playbook", 5, "what to do about the finding on the screen"),
+    Key("left_square_bracket", "[", "step(-1)", "Time", 6, "a step back in time: verdicts as of then"),
+    Key("right_square_bracket", "]", "step(1)", "", None, "a step forward in time"),
+    Key("left_curly_bracket", "{", "jump(-1)", "Before", 13, "back to the moment before: a change, an onset, the window's start"),
+    Key("right_curly_bracket", "}", "jump(1)", "After", 14, "forward to the next such moment"),
+    Key("equals_sign", "=", "now", "End", 12, "to the end of the recording, or to now"),
+    Key("slash", "/", "search", "Find", 7, "search kinds of failure, questions and signals"),
+    Key("o", "o", "sources", "Sources", 10, "sources and signals: where the data comes from"),
+    Key("y", "y", "copy", "Copy", 9, "copy the command that checks it by hand; copies are printed again at the end"),
+    Key("s", "s", "save", "Save", 11, "save the recording, to be replayed or sent to someone"),
+    Key("t", "t", "words", "Words", 15, "words instead of signs and curves, for screen readers; again for curves"),
+    Key("question_mark", "?", "help", "Help", 0, "these keys"),
+    Key("q", "q", "quit", "Quit", 8, "leave"),
 )
 
 WALKING = (
@@ -51,7 +53,9 @@ WALKING = (
 )
 """Keys of the lists, for the help."""
 
+UP = Key("escape", "esc", "up", "Up", 0, "up")
+
 
 def bindings() -> list[Binding]:
     """The table as Textual wants it."""
-    return [Binding(key.keys, key.action, key.name or key.told, show=bool(key.name), key_display=key.shown) for key in KEYS]
+    return [Binding(key.keys, key.action, key.name or key.told, show=False, key_display=key.shown) for key in KEYS]

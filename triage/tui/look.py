@@ -1,5 +1,6 @@
 """What the screens show at one moment: a diagnosis, the questions behind it, and what happened meanwhile. Plain data."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -7,10 +8,16 @@ from triage.engine.conditions import CHANGE_KINDS
 from triage.model.diagnosis import Diagnosis, Evidence, Finding, LayerView, Spark, Symptom, Verdict
 from triage.model.recording import Event, Histogram, Recording, Series
 from triage.model.rule import LookAlike, Rule
+from triage.model.units import clock
 from triage.model.vocabulary import Layer
 from triage.render.safe import clean, inert
 
 _ORDER = {Verdict.PRESENT: 0, Verdict.ABSENT: 1, Verdict.UNKNOWN: 2}
+_GONE = {Verdict.ABSENT: "ruled out now", Verdict.UNKNOWN: "can't tell any more"}
+_REST = {
+    Verdict.ABSENT: "ruled out now, could not be judged before: {}",
+    Verdict.UNKNOWN: "can't be judged any more, was ruled out: {}",
+}
 _MOST_EVENTS = 5000
 """Events that are kept for looking at; a log storm has more, and nobody reads them all."""
 
@@ -62,6 +69,8 @@ class Look:
     :param as_of: the moment in the past that this look is about; None for the newest
     :param live: more looks will follow
     :param before: verdicts of the look before this one, of those rules whose verdict is another now
+    :param number: counts the recordings; two looks of one number and moment are the same
+    :param spoken: for a screen reader: words instead of signs and curves
     """
 
     diagnosis: Diagnosis
@@ -72,6 +81,8 @@ class Look:
     as_of: float | None = None
     live: bool = False
     before: Mapping[str, Verdict] = field(default_factory=dict)
+    number: int = 0
+    spoken: bool = False
 
     @property
     def near(self) -> float:
@@ -152,6 +163,16 @@ def compared(look: Look, previous: Look | None) -> Look:
     was = {question.rule: question.verdict for question in previous.questions}
     moved = {q.rule: was[q.rule] for q in look.questions if q.rule in was and was[q.rule] is not q.verdict}
     return replace(look, before=moved)
+
+
+def news_of(look: Look) -> list[str]:
+    """What became different since the look before: what was found, what is gone, how many other answers moved; a line each."""
+    when = clock(look.end, look.near)
+    moved = [(question, look.before[question.rule]) for question in look.questions if question.rule in look.before]
+    found = [f"{when} {q.title} ({q.rule}): found now" for q, _ in moved if q.verdict is Verdict.PRESENT]
+    gone = [f"{when} {q.title} ({q.rule}): {_GONE[q.verdict]}" for q, was in moved if was is Verdict.PRESENT]
+    rest = Counter(q.verdict for q, was in moved if q.verdict is not Verdict.PRESENT and was is not Verdict.PRESENT)
+    return [*found, *gone, *(f"{when} {_REST[verdict].format(count)}" for verdict, count in sorted(rest.items()))]
 
 
 def _questions(diagnosis: Diagnosis, rules: Iterable[Rule]) -> tuple[Question, ...]:

@@ -5,7 +5,7 @@ from textual.message import Message
 from triage.model.diagnosis import Evidence
 from triage.model.vocabulary import Layer
 from triage.tui.curves import Curve
-from triage.tui.desk import Taken
+from triage.tui.desk import State
 from triage.tui.look import Look
 
 
@@ -25,9 +25,9 @@ class Told(Message):
 class Recorded(Message):
     """There is a new recording."""
 
-    def __init__(self, taken: Taken) -> None:
+    def __init__(self, state: State) -> None:
         super().__init__()
-        self.taken = taken
+        self.state = state
 
 
 class Diagnosed(Message):

@@ -12,16 +12,19 @@ from triage.tui.sheets import severity_sign
 from triage.tui.widgets.choices import Row
 from triage.tui.words import (
     ABOUT,
+    HOLDS,
     LAYERS,
     VERDICTS,
     counted,
     curve,
+    first_lines,
     fitted,
     hanging,
     heading,
     here_and_otherwise,
     joined,
     lines,
+    mark,
     short,
     spread,
     text,
@@ -32,6 +35,7 @@ _NAME = 18
 _ROOMY = 90
 _CURVE = 22
 _MISSING = 4
+_EVIDENCE = 2
 
 
 def title_row(title: str) -> Row:
@@ -54,7 +58,9 @@ def symptom_row(symptom: Symptom, look: Look) -> Row:
         test = fitted(Content(f"{read.test} ({why})" if width >= _ROOMY and why else read.test), 30 if width >= _ROOMY else 12)
         value = fitted(text((read.value, "bad")), max(len(read.value), 11))
         left = Content.assemble(name, value, " ", test, text((f"  {read.when}", "dim")))
-        return spread(left, curve(symptom.evidence.spark, min(_CURVE, width - left.cell_length - 2), symptom.threshold), width)
+        return spread(
+            left, curve(symptom.evidence.spark, look, min(_CURVE, width - left.cell_length - 2), symptom.threshold), width
+        )
 
     return Row(f"symptom:{symptom.name}", draw)
 
@@ -83,16 +89,17 @@ def _stem(layer: Layer) -> Content:
 def _moved(layer: Layer, look: Look) -> Content:
     """That answers in a layer became different."""
     moved = sum(question.layer is layer and question.rule in look.before for question in look.questions)
-    return text((f"  △ {moved} new", "new")) if moved else Content("")
+    return text((f"  △ {moved} moved", "new")) if moved else Content("")
 
 
 def question_row(question: Question, look: Look) -> Row:
     """A question with its answer, the value here, and what it would be otherwise."""
 
     def draw(width: int) -> Content:
-        sign, _, style = VERDICTS[question.verdict]
         asked = Content.assemble(question.text, verdict_moved(question, look))
-        return lines(hanging(text((f"{sign} ", style)), asked, width), hanging(Content("    "), _because(question, look), width))
+        return lines(
+            hanging(mark(question.verdict, look), asked, width), hanging(Content("    "), _because(question, look), width)
+        )
 
     return Row(f"rule:{question.rule}", draw)
 
@@ -113,10 +120,9 @@ def short_row(question: Question, look: Look, note: str = "") -> Row:
     """
 
     def draw(width: int) -> Content:
-        sign, _, style = VERDICTS[question.verdict]
         name = Content.assemble(question.title, text((f"  {question.rule}", "dim")), verdict_moved(question, look))
         below = [_because(question, look), *([text((note, "dim"))] if note else [])]
-        return lines(hanging(text((f"{sign} ", style)), name, width), *(hanging(text("    "), line, width) for line in below))
+        return lines(hanging(mark(question.verdict, look), name, width), *(hanging(text("    "), line, width) for line in below))
 
     return Row(f"rule:{question.rule}", draw)
 
@@ -124,18 +130,18 @@ def short_row(question: Question, look: Look, note: str = "") -> Row:
 def evidence_row(number: int, evidence: Evidence, look: Look) -> Row:
     """One piece of evidence: on one line where it fits, else on two."""
     read = reading(evidence, look.near)
-    sign, _, style = VERDICTS[evidence.verdict]
+    style = VERDICTS[evidence.verdict][2]
 
     def draw(width: int) -> Content:
         of = f" of {read.subject}" if evidence.subject != f"service/{look.diagnosis.service}" else ""
-        name = text((f"{sign} ", style), (short(read.what), "strong"), (of, "dim"))
+        name = text(mark(evidence.verdict, look, HOLDS), (short(read.what), "strong"), (of, "dim"))
         value = text((read.value, style), f" {read.held_against}".rstrip(), f"  {read.note}" if read.note else "")
         when = text((read.when, "dim"))
         if name.cell_length + value.cell_length + when.cell_length + 6 <= width:
             return spread(Content.assemble(fitted(name, max(width // 3, name.cell_length)), "  ", value), when, width)
         if name.cell_length + value.cell_length + 2 <= width:
             return fitted(Content.assemble(name, "  ", value), width)
-        return lines(fitted(name, width), hanging(text("    "), joined([value, when]), width))
+        return lines(fitted(name, width), first_lines(hanging(text("    "), joined([value, when]), width), _EVIDENCE, width))
 
     return Row(f"evidence:{number}", draw)
 

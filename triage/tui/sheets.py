@@ -29,16 +29,19 @@ from triage.tui.look import Look, Question
 from triage.tui.widgets.drawn import Draw, nothing
 from triage.tui.words import (
     ABOUT,
+    HOLDS,
     LAYERS,
     VERDICTS,
     answer,
     counted,
     curve,
+    first_lines,
     hanging,
     heading,
     here_and_otherwise,
     labelled,
     lines,
+    mark,
     severity,
     short,
     spread,
@@ -47,6 +50,7 @@ from triage.tui.words import (
 
 _SUBJECTS = 3
 _EVENTS = 40
+_PROOF = 3
 
 
 @dataclass(frozen=True)
@@ -182,11 +186,10 @@ def question_sheet(question: Question, look: Look) -> Sheet:
 
 def finding_text(finding: Finding, look: Look, width: int) -> Content:
     """A finding on one screen: what, where, since when, the proof, the first step."""
-    title = spread(
-        Content.assemble(severity_sign(finding), text((finding.title, "strong"))),
-        text((f"{finding.severity}, confidence {confidence(finding)}", "dim")),
-        width,
-    )
+    name = Content.assemble(severity_sign(finding), text((finding.title, "strong")))
+    weight = text((f"{finding.severity}, confidence {confidence(finding)}", "dim"))
+    fits = name.cell_length + weight.cell_length + 2 <= width
+    title = spread(name, weight, width) if fits else lines(hanging(text(""), name, width), Content.assemble("  ", weight))
     where = those(finding.subjects or (finding.subject,), _SUBJECTS)
     told = [
         title,
@@ -206,15 +209,16 @@ def finding_text(finding: Finding, look: Look, width: int) -> Content:
 def proof(evidence: Evidence, look: Look, width: int) -> Content:
     """One piece of evidence in two lines: what it is, and what it says with its curve."""
     read = reading(evidence, look.near)
-    sign, _, style = VERDICTS[read.verdict]
-    said = Content.assemble(text((f"  {sign} ", style), (short(read.what), "strong"), " "), _compared(read, style))
-    drawn = curve(evidence.spark, 24, evidence.threshold)
+    style = VERDICTS[read.verdict][2]
+    lead = Content.assemble("  ", mark(read.verdict, look, HOLDS))
+    said = Content.assemble(lead, text((short(read.what), "strong"), " "), _compared(read, style))
+    drawn = curve(evidence.spark, look, 24, evidence.threshold)
     when = text((read.when, "dim"))
     wide = said.cell_length + when.cell_length + drawn.cell_length + 4
     if wide <= width:
         return spread(Content.assemble(said, "  ", when), drawn, width)
     body = Content.assemble(text((short(read.what), "strong"), " "), _compared(read, style))
-    return lines(hanging(text((f"  {sign} ", style)), body, width), spread(Content.assemble("    ", when), drawn, width))
+    return lines(first_lines(hanging(lead, body, width), _PROOF, width), spread(Content.assemble("    ", when), drawn, width))
 
 
 def _compared(read: Reading, style: str) -> Content:
@@ -281,7 +285,7 @@ def _foot_lines(evidence: Evidence, look: Look, question: Question | None, width
     if queries:
         yield labelled("by hand", text((queries[0], "command")), width, "strong")
     yield labelled("of", Content(named(evidence.subject)), width)
-    drawn = coarse(evidence, look)
+    drawn = coarse(evidence, look) if not evidence.signal.startswith("event:") else None
     for label, said in numbers(drawn, look.near) if drawn is not None else []:
         yield labelled(label, Content(said), width)
     told = meaning(evidence)
@@ -299,7 +303,7 @@ def _event_lines(events: list[Event], look: Look, width: int) -> Iterator[Conten
     """The events themselves, as they were written."""
     for event in events[:_EVENTS]:
         lead = text((f"{clock(event.time, look.near)} ", "dim"))
-        body = event.text or event.name
+        body = event.text if event.kind == "log" and event.text else f"{event.kind} {event.name} {event.text}".rstrip()
         yield hanging(lead, Content(f"{event.source}: {body}" if event.source else body), width)
     if len(events) > _EVENTS:
         yield text((f"and {len(events) - _EVENTS} more", "dim"))

@@ -116,12 +116,26 @@ def heading(title: str, width: int) -> Content:
     return text(("── ", "dim"), (title, "strong"), (" " + "─" * max(width - cell_len(title) - 4, 0), "dim"))
 
 
-def curve(drawn: Spark | None, width: int, threshold: float | None = None) -> Content:
-    """A curve one line high; empty without values."""
-    if drawn is None or not drawn.values or width < 4:
+def curve(drawn: Spark | None, look: Look, width: int, threshold: float | None = None) -> Content:
+    """A curve one line high; empty without values, and where words are wanted instead."""
+    if drawn is None or not drawn.values or width < 4 or look.spoken:
         return Content("")
     pieces = spark(drawn, width, utf8=True, threshold=threshold)
     return text(*((piece.text, piece.role) for piece in pieces))
+
+
+def mark(verdict: Verdict, look: Look, words: dict[Verdict, str] | None = None) -> Content:
+    """The sign of a verdict and a space; its word, where that is wanted instead of signs.
+
+    :param words: other words than those of an answer
+    """
+    sign, word, style = VERDICTS[verdict]
+    said = f"{(words or {}).get(verdict, word)}: "
+    return text((said if look.spoken else f"{sign} ", style))
+
+
+HOLDS = {Verdict.PRESENT: "holds", Verdict.ABSENT: "does not hold", Verdict.UNKNOWN: "unknown"}
+"""Words for the verdict of a single piece of evidence."""
 
 
 def answer(question: Question) -> Content:

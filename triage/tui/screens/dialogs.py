@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen, Screen
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Input, Static
 
 from triage.tui.keys import KEYS, WALKING
 from triage.tui.widgets.drawn import Drawn
@@ -102,7 +102,6 @@ class GatherScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """One text."""
         yield Drawn(id="gather")
-        yield Footer(show_command_palette=False, compact=True)
 
     def show(self, progress: Mapping[str, tuple[str, float]], *, thinking: bool) -> None:
         """Show how far the sources are.

@@ -6,7 +6,7 @@ from triage.model.diagnosis import SignalCoverage, SourceView
 from triage.tui.look import Scene
 from triage.tui.rows import note_row, title_row
 from triage.tui.screens.listing import ListScreen
-from triage.tui.widgets.choices import Row
+from triage.tui.widgets.choices import Choices, Row
 from triage.tui.widgets.drawn import Draw
 from triage.tui.words import fitted, hanging, text
 
@@ -26,6 +26,11 @@ class SourcesScreen(ListScreen):
     def __init__(self, scene: Scene, progress: Progress) -> None:
         super().__init__(scene)
         self.progress = progress
+
+    def show_activity(self, scene: Scene) -> None:
+        """How far each source is."""
+        super().show_activity(scene)
+        self.query_one(Choices).fill(self.rows())
 
     def place(self) -> tuple[str, ...]:
         """Service and list."""

@@ -5,13 +5,13 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
-from textual.widgets import Footer
 
 from triage.tui.look import Look, Scene
 from triage.tui.messages import CurveDrawn
 from triage.tui.sheets import Sheet
 from triage.tui.widgets.chart import Chart
 from triage.tui.widgets.crumb import Crumb
+from triage.tui.widgets.keybar import KeyBar
 from triage.tui.widgets.timeline import Timeline
 
 _WIDE, _TALL = 120, 36
@@ -26,7 +26,7 @@ class WalkScreen(Screen[None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "app.up", "Up", key_display="esc"),
+        Binding("escape", "app.up", "Up", show=False),
         Binding("left,h,backspace", "app.up", "Up", show=False),
     ]
 
@@ -46,10 +46,18 @@ class WalkScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """The frame, with the screen's own body in it."""
+        self._fit()
         yield Crumb()
         yield from self.body()
         yield Timeline()
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyBar()
+
+    def _fit(self) -> None:
+        """Take the classes of the size at once: Textual sets them after the first layout, which would have to be done again."""
+        for breakpoints, size in zip(BREAKPOINTS, self.app.size, strict=True):
+            fitting = [name for least, name in breakpoints if size >= least][-1:]
+            for _, name in breakpoints:
+                self.set_class(name in fitting, name)
 
     def body(self) -> ComposeResult:
         """What is between the line on top and the time."""

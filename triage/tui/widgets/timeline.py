@@ -4,8 +4,10 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
+from triage.model.diagnosis import Spark
 from triage.model.units import clock
 from triage.render.spark import bounds, is_drawn, pooled
+from triage.tui.curves import coarse
 from triage.tui.look import Look
 from triage.tui.words import STYLES, text
 
@@ -36,6 +38,8 @@ class Timeline(Widget):
         newest = self._newest
         if newest is None or newest.end <= newest.begin:
             return Content("")
+        if newest.spoken:
+            return Content(f" {_said(newest, self.moment)}")
         first, last = clock(newest.begin, newest.near), clock(newest.end, newest.near)
         room = max(self.size.width - len(first) - len(last) - 4, 10)
         alone = self.size.height < 2
@@ -44,6 +48,13 @@ class Timeline(Widget):
         if alone:
             return line
         return Content("\n").join([line, Content(" " * (len(first) + 2)).append(_moments(newest, self.moment, room))])
+
+
+def _said(look: Look, moment: float | None) -> str:
+    """The time in words."""
+    onset = f", onset {clock(look.onset, look.near)}" if look.onset is not None else ""
+    now = "the end" if moment is None else clock(moment, look.near)
+    return f"{clock(look.begin, look.near)} to {clock(look.end, look.near)}{onset}; looking at {now}"
 
 
 def _place(look: Look, moment: float, room: int) -> int:
@@ -67,6 +78,17 @@ def _track(look: Look, moment: float | None, room: int, *, signs: bool) -> Conte
     return Content.assemble(*drawn)
 
 
+def _of_events(look: Look) -> Spark | None:
+    """Without any measured curve: how many events the first finding speaks of, over time."""
+    first = look.first_finding
+    curves = (coarse(evidence, look) for evidence in (first.evidence if first is not None else ()))
+    curve = next((curve for curve in curves if curve is not None), None)
+    if curve is None:
+        return None
+    half = (curve.times[-1] - curve.times[0]) / max(len(curve.times) - 1, 1) / 2.0
+    return Spark(start=curve.times[0] - half, end=curve.times[-1] + half, values=curve.values)
+
+
 def _signs(look: Look, room: int) -> dict[int, tuple[str, str]]:
     """Signs by their cells: the window's start, changes, the onset."""
     signs = {_place(look, look.diagnosis.window.start, room): ("┊", STYLES["edge"])}
@@ -80,7 +102,7 @@ def _signs(look: Look, room: int) -> dict[int, tuple[str, str]]:
 
 def _levels(look: Look, room: int) -> list[str]:
     """One block for each cell; a dot where nothing is known."""
-    spark = look.curve
+    spark = look.curve or _of_events(look)
     if spark is None or spark.end <= spark.start:
         return ["─"] * room
     step = (look.end - look.begin) / room

@@ -1,0 +1,172 @@
+"""A desk in a process of its own, so that diagnosing a large fleet never takes the screen's time.
+
+The two talk over a pipe: a request is a number, a method and its arguments; what comes back is the same number with a result, an
+error, or how far a source is. Every request is done in a thread of its own over there, so that a look does not wait for sampling.
+"""
+
+import os
+import pickle
+import sys
+import traceback
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from itertools import count
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Any, cast
+
+from triage.errors import TriageError
+from triage.model.diagnosis import Evidence
+from triage.tui.curves import Curve
+from triage.tui.desk import Desk, State
+from triage.tui.feed import Feed
+from triage.tui.look import Look
+
+if TYPE_CHECKING:
+    from triage.collect import Progress
+
+Answer = tuple[int, str, Any]
+"""Number of the request; ``result``, ``error`` or ``told``; what it is."""
+
+
+class BackRoom:
+    """A desk whose work is done in another process.
+
+    :param feed: tells name and pace; it is not asked here
+    :param make: makes the desk over there; must be importable by name, and its arguments must be plain data
+    """
+
+    def __init__(self, feed: Feed, make: Callable[[], Desk]) -> None:
+        self.name, self.live, self.pause = feed.name, feed.live, feed.pause
+        context = get_context("spawn")  # a fork would copy locks that threads of libraries hold
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=work, args=(theirs, make), daemon=True, name="triage-back-room")
+        self._process.start()
+        theirs.close()
+        self._numbers = count(1)
+        self._waiting: dict[int, tuple[Future[Any], Progress | None]] = {}
+        self._lock = Lock()
+        self._has_ended = False
+        Thread(target=self._listen, name="triage-listener", daemon=True).start()
+
+    def take(self, tell: "Progress") -> State:
+        """Get the next recording."""
+        return cast("State", self._ask("take", (), tell))
+
+    def look(self, as_of: float | None) -> Look:
+        """The look at what there is."""
+        return cast("Look", self._ask("look", (as_of,)))
+
+    def curve(self, as_of: float | None, evidence: Evidence) -> Curve | None:
+        """A curve of all cells."""
+        return cast("Curve | None", self._ask("curve", (as_of, evidence)))
+
+    def save(self, path: Path) -> None:
+        """Keep everything recorded in a file."""
+        self._ask("save", (path.absolute(),))
+
+    def close(self) -> None:
+        """End the other process, whatever it is doing."""
+        self._process.terminate()
+        self._process.join()
+
+    def _ask(self, method: str, arguments: tuple[Any, ...], tell: "Progress | None" = None) -> Any:
+        """Send a request and wait for its answer."""
+        future: Future[Any] = Future()
+        with self._lock:
+            if self._has_ended:
+                raise _ended()
+            number = next(self._numbers)
+            self._waiting[number] = (future, tell)
+            with suppress(OSError):  # the listener finds out, and answers
+                self._pipe.send((number, method, arguments))
+        return future.result()
+
+    def _listen(self) -> None:
+        """Hand answers to those who wait for them, until the other process ends."""
+        with suppress(EOFError, OSError):
+            while True:
+                self._hand_over(self._pipe.recv())
+        with self._lock:
+            self._has_ended = True
+            left = list(self._waiting.values())
+            self._waiting.clear()
+        for future, _ in left:
+            future.set_exception(_ended())
+
+    def _hand_over(self, answer: Answer) -> None:
+        """One answer."""
+        number, kind, what = answer
+        with self._lock:
+            future, tell = self._waiting[number] if kind == "told" else self._waiting.pop(number)
+        if kind == "told":
+            if tell is not None:
+                tell(*what)
+        elif kind == "error":
+            future.set_exception(what)
+        else:
+            future.set_result(what)
+
+
+def _ended() -> TriageError:
+    """What to say when the other process is gone."""
+    return TriageError(
+        "the process that diagnoses has ended unexpectedly", "it may have run out of memory; triage replay shows what happens"
+    )
+
+
+def work(pipe: Connection, make: Callable[[], Desk]) -> None:
+    """Do what is asked over a pipe, until nobody holds its other end.
+
+    :param make: makes the desk; if that fails, every request is answered with the reason
+    """
+    _fall_silent()
+    lock = Lock()
+
+    def answer(answer: Answer) -> None:
+        with lock, suppress(OSError):
+            pipe.send(answer)
+
+    try:
+        desk: Desk | None = make()
+        reason: Exception | None = None
+    except Exception as error:  # noqa: BLE001 - told to whoever asks
+        desk, reason = None, _portable(error)
+    with suppress(EOFError, OSError):
+        while True:
+            number, method, arguments = pipe.recv()
+            if desk is None:
+                answer((number, "error", reason))
+            else:
+                Thread(target=_do, args=(desk, number, method, arguments, answer), daemon=True).start()
+
+
+def _do(desk: Desk, number: int, method: str, arguments: tuple[Any, ...], answer: Callable[[Answer], None]) -> None:
+    """Do one thing and answer."""
+    if method == "take":
+        arguments = (lambda source, text, done: answer((number, "told", (source, text, done))),)
+    try:
+        answer((number, "result", getattr(desk, method)(*arguments)))
+    except Exception as error:  # noqa: BLE001 - told to whoever asked
+        answer((number, "error", _portable(error)))
+
+
+def _fall_silent() -> None:
+    """Write nothing to the terminal: it shows the walk."""
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _portable(error: Exception) -> Exception:
+    """The error with its traceback as a note; one that does not survive the pipe as one that does."""
+    error.add_note("".join(traceback.format_exception(error)))
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301 - our own bytes
+    except Exception:  # noqa: BLE001 - an exception of a plug-in may fail in any way
+        stand_in = RuntimeError(f"{type(error).__name__}: {error}")
+        stand_in.add_note("\n".join(error.__notes__))
+        return stand_in
+    return error
