@@ -14,7 +14,7 @@ from typing import Any, NoReturn, Protocol, cast
 from triage import __version__
 from triage.errors import ExitCode, TriageError, UsageError
 
-COMMANDS = ("diagnose", "replay", "walk", "record", "coverage", "check", "rules", "playbook", "score")
+COMMANDS = ("diagnose", "replay", "walk", "record", "coverage", "check", "rules", "playbook", "learn", "score")
 """Modules with the shape of :class:`Command`, in the order in which help shows them."""
 
 INTERRUPTED = 130

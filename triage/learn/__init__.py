@@ -1,0 +1,1 @@
+"""Learning: a map of the words, lessons that walk real recordings, drills with the answer hidden, and progress."""

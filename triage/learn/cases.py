@@ -1,0 +1,78 @@
+"""Where the recordings of lessons and drills are, and what is worked out of one."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+from triage.engine.derive import derive
+from triage.engine.diagnose import diagnose
+from triage.engine.frame import Frame
+from triage.errors import InputMissingError
+from triage.ingest.incident import read_any
+from triage.model.diagnosis import Diagnosis
+from triage.model.recording import Recording
+from triage.model.rule import Rule
+
+_TESTS = Path(__file__).resolve().parents[2] / "tests"
+SHIPPED = (_TESTS / "incidents", _TESTS / "quiet")
+"""The folders of recorded cases in a checkout; an installed wheel has none."""
+
+_HINT = "the recordings are in tests/incidents and tests/quiet of the source repository: name such a folder with --cases DIR"
+
+
+class Case:
+    """One recording with its diagnosis and its signals, each worked out when it is first asked for.
+
+    :raises TriageError: the recording cannot be read
+    """
+
+    def __init__(self, path: Path, rules: Sequence[Rule]) -> None:
+        self.name = path.name
+        self.path = path
+        self.rules = {rule.id: rule for rule in rules}
+        self.recording: Recording = read_any(path)
+
+    @cached_property
+    def diagnosis(self) -> Diagnosis:
+        """What triage makes of it."""
+        return diagnose(self.recording, tuple(self.rules.values()))
+
+    @cached_property
+    def frame(self) -> Frame:
+        """Its signals, derived ones too."""
+        frame = Frame(self.recording)
+        derive(frame)
+        return frame
+
+
+def find_case(name: str, folders: Sequence[Path] = ()) -> Path:
+    """The folder of a case.
+
+    :param folders: folders that the user named, looked at first
+    :raises InputMissingError: it is in none of them
+    """
+    for folder in (*folders, *SHIPPED):
+        if (folder / name / "case.toml").is_file():
+            return folder / name
+    raise InputMissingError(f"there is no recording {name!r}", _HINT)
+
+
+def drill_cases(folders: Sequence[Path] = ()) -> tuple[Path, ...]:
+    """Folders of the cases with a known cause, in a fixed order; of the shipped ones if the user named no folder.
+
+    :raises InputMissingError: there is none
+    """
+    from triage.score import read_truth
+
+    paths = [path.parent for folder in folders or SHIPPED for path in sorted(folder.glob("*/truth.toml"))]
+    found = [path for path in paths if (path / "case.toml").is_file() and read_truth(path / "truth.toml").root]
+    if not found:
+        raise InputMissingError("there is no case with a known cause to drill on", _HINT)
+    return tuple(sorted(found, key=_shuffled))
+
+
+def _shuffled(path: Path) -> tuple[str, str]:
+    """A key for an order that looks random and is always the same, so that a drill's number tells nothing of its cause."""
+    from hashlib import sha256
+
+    return sha256(path.name.encode()).hexdigest(), path.name

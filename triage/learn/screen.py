@@ -1,0 +1,68 @@
+"""The terminal as the learning commands use it: wrapped plain lines, a little colour, and a person's answers."""
+
+import sys
+from collections.abc import Iterator, Mapping
+
+from rich.console import Console
+from rich.text import Text
+
+from triage.render.safe import ascii_only, clean
+from triage.render.terminal import terminal
+
+_LONGEST = 4000
+_WIDEST = 100
+_NARROWEST = 20
+
+
+class Screen:
+    """Writes to stdout.
+
+    :param answers: lines to take instead of what is typed; None to ask the person
+    """
+
+    def __init__(self, environ: Mapping[str, str], answers: Iterator[str] | None = None) -> None:
+        shown = terminal(sys.stdout, environ)
+        self.utf8 = shown.utf8
+        self.asks = answers is not None or sys.stdin.isatty()
+        self._answers = answers
+        self._console = Console(
+            file=sys.stdout,
+            width=min(shown.width, _WIDEST),
+            force_terminal=shown.colour,
+            no_color=not shown.colour,
+            highlight=False,
+            markup=False,
+            emoji=False,
+            legacy_windows=False,
+        )
+
+    def line(self, text: str = "", *, style: str = "", indent: int = 0, hang: int = 0) -> None:
+        """A paragraph, wrapped, its later lines set in by ``hang`` more; whatever it holds stays inert."""
+        plain = clean(" ".join(text.split(" ")), _LONGEST)
+        words = Text(plain if self.utf8 else ascii_only(plain), style=style)
+        room = max(self._console.width - indent - hang, _NARROWEST)
+        for number, row in enumerate(words.wrap(self._console, room)):
+            row.rstrip()
+            self._console.print(Text(" " * (indent + (hang if number else 0))) + row, soft_wrap=True)
+
+    def heading(self, text: str) -> None:
+        """A title with an empty line before it."""
+        self.line()
+        self.line(text, style="bold")
+
+    def ask(self, prompt: str) -> str | None:
+        """What the person answers; None at the end of input."""
+        if self._answers is not None:
+            answer = next(self._answers, None)
+            if answer is not None:
+                self.line(f"{prompt}{answer}")
+            return answer
+        try:
+            return input(clean(prompt if self.utf8 else ascii_only(prompt)))
+        except EOFError:
+            return None
+
+    def wait(self, prompt: str) -> None:
+        """Wait for Enter; not where nobody is there to press it."""
+        if self.asks:
+            self.ask(prompt)
