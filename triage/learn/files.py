@@ -27,6 +27,13 @@ def read(path: Path, model: type[Model]) -> Model:
     except YamlError as error:
         raise ConfigError(f"{path}:{error.line}:{error.column}: {error.text}", HINT) from error
     except ValidationError as error:
-        first = complaints(error, value, model.model_fields)[0]
+        told = complaints(error, value, _keys(model))
+        first = next((one for one in told if one.hint), told[0])
         line, column = Marked(data.decode()).place(first.path, key=first.on_key)
         raise ConfigError(f"{path}:{line}:{column}: {first.text}", first.hint or HINT) from error
+
+
+def _keys(model: type[BaseModel]) -> set[str]:
+    """Every key that may stand anywhere in such a file, to offer the nearest one for a slip."""
+    schema = model.model_json_schema()
+    return {key for part in (schema, *schema.get("$defs", {}).values()) for key in part.get("properties", {})}

@@ -16,7 +16,7 @@ from triage.learn.screen import Screen
 from triage.model.diagnosis import Evidence, Finding, Verdict
 from triage.model.recording import Subject
 from triage.model.units import interval, quantity
-from triage.model.vocabulary import catalogue
+from triage.model.vocabulary import Kind, catalogue
 from triage.render.reading import named, reading
 from triage.render.spark import spark
 
@@ -25,6 +25,9 @@ _MOST_EVIDENCE = 6
 _CURVE = 48
 _MOVED = 1.2
 """A signal rises or falls if it changes by more than this factor, as in most rules."""
+
+_RATES_BY_NAME = frozenset({"ratio", "cores"})
+"""Units that are per second by themselves: a share of time, and CPU seconds a second."""
 
 _STYLES = {Verdict.PRESENT: "bold red", Verdict.ABSENT: "green", Verdict.UNKNOWN: "yellow"}
 
@@ -129,9 +132,9 @@ def _show_signal(screen: Screen, case: Case, look: Look, lang: Lang) -> str:
     """A signal of each of its subjects; the first one, who has moved most, says how it moved."""
     signal = catalogue()[look.signal]
     screen.line(f"> {look.signal}, {look.stat}: {signal.meaning}", style="bold", indent=2)
-    rows = list(_rows(case, look))
+    rows, unit = list(_rows(case, look)), _unit(look)
     for row in rows[:_MOST_SUBJECTS]:
-        before, window = (_value(one, signal.unit, lang) for one in (row.before, row.window))
+        before, window = (_value(one, unit, lang) for one in (row.before, row.window))
         screen.line(f"{named(str(row.subject))}: {say('before', lang)} {before}, {say('window', lang)} {window}", indent=4)
         _show_curve(screen, case, look.signal, row.subject)
     if len(rows) > _MOST_SUBJECTS:
@@ -141,6 +144,15 @@ def _show_signal(screen: Screen, case: Case, look: Look, lang: Lang) -> str:
         screen.line(f"{say('to get it', lang)}: {how_to_get((look.signal,))}", indent=4)
         return "no data"
     return _course(rows[0])
+
+
+def _unit(look: Look) -> str:
+    """Unit of the statistic: what is counted comes as a rate per second."""
+    signal = catalogue()[look.signal]
+    if look.stat == "changes":
+        return "changes"
+    is_rate = signal.kind is Kind.RATE and look.stat != "sum" and signal.unit not in _RATES_BY_NAME
+    return f"{signal.unit}/s" if is_rate or look.stat == "slope" else signal.unit
 
 
 def _show_curve(screen: Screen, case: Case, signal: str, subject: Subject) -> None:

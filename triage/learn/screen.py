@@ -38,7 +38,7 @@ class Screen:
 
     def line(self, text: str = "", *, style: str = "", indent: int = 0, hang: int = 0) -> None:
         """A paragraph, wrapped, its later lines set in by ``hang`` more; whatever it holds stays inert."""
-        plain = clean(" ".join(text.split(" ")), _LONGEST)
+        plain = clean(text, _LONGEST)
         words = Text(plain if self.utf8 else ascii_only(plain), style=style)
         room = max(self._console.width - indent - hang, _NARROWEST)
         for number, row in enumerate(words.wrap(self._console, room)):

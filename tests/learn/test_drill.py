@@ -1,0 +1,197 @@
+"""Drills: the answer stays hidden, questions cost time, and the score is fair."""
+
+import json
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from triage.cli import main
+from triage.engine.rules import load_rules
+from triage.errors import DataError, InputMissingError
+from triage.learn.cases import Case, drill_cases, find_case
+from triage.learn.chrome import PHRASES, say
+from triage.learn.drill import Drill, Outcome, expert_path, score
+from triage.learn.looking import Told, ask_rule, cost_of
+from triage.learn.progress import Progress, progress_file, read_progress, write_progress
+from triage.learn.screen import Screen
+from triage.model.diagnosis import Evidence, Verdict
+from triage.score import Truth, read_truth
+
+RULES = {rule.id: rule for rule in load_rules()}
+
+
+@cache
+def case_of(name: str) -> tuple[Case, Truth]:
+    """A case with its truth, read once."""
+    path = find_case(name)
+    return Case(path, tuple(RULES.values())), read_truth(path / "truth.toml")
+
+
+def drilled(name: str, *lines: str) -> Outcome:
+    """What becomes of a drill in which somebody types these lines."""
+    case, truth = case_of(name)
+    return Drill(case, truth, 7, Screen({"NO_COLOR": "1"}, iter(lines)), "en").run()
+
+
+def log_evidence(verdict: Verdict) -> Evidence:
+    """A line of a log as evidence."""
+    return Evidence(signal="event:log", subject="service/llm", verdict=verdict)
+
+
+def test_the_answer_is_hidden_until_the_end(capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither the name of the case nor a title of a finding is shown before a cause is named."""
+    drilled("engine-loop-stall-a079", "1", "2", "ask engine-dead", "cause engine-dead")
+    before, _, after = capsys.readouterr().out.partition("> cause engine-dead")
+    assert "engine-loop-stall" not in before
+    assert RULES["engine-loop-stall"].title not in before
+    assert RULES["engine-loop-stall"].question.split(",")[0] in " ".join(before.split())
+    assert "engine-loop-stall" in after
+
+
+def test_the_right_cause_after_one_question(capsys: pytest.CaptureFixture[str]) -> None:
+    """The deciding question alone is as good as any expert."""
+    outcome = drilled("retry-storm", "platform", "ask retry-storm", "cause retry-storm")
+    assert outcome == Outcome("retry-storm", 100)
+    out = capsys.readouterr().out
+    assert "cost: 1 min, so far 1 min" in out
+    assert "Right: retry-storm" in out
+    assert "The expert's path" in out
+
+
+def test_a_question_costs_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever asks again has the answer already."""
+    drilled("retry-storm", "ask true-overload", "ask true-overload", "ask retry-storm", "quit")
+    out = capsys.readouterr().out
+    assert "asked before, costs nothing" in out
+    assert "so far 2 min" in out
+    assert "Given up" in out
+
+
+def test_the_end_of_input_is_giving_up() -> None:
+    """A pipe that closes ends the drill without points."""
+    assert drilled("retry-storm", "ask 1") == Outcome("", 0)
+
+
+def test_what_is_not_understood_costs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    """Slips are answered, hostile ones without obeying them."""
+    drilled("retry-storm", "", "what", "ask 0", "cause nonsense", "ask \x1b[2Jx", "?", "quit")
+    out = capsys.readouterr().out
+    assert "not understood: what" in out
+    assert "no question or cause nonsense" in out
+    assert "cost" not in out.partition("Your path")[0]
+    assert "\x1b" not in out
+
+
+def test_the_expert_goes_from_the_top_down() -> None:
+    """What the root led to in a layer above is asked first, the root last."""
+    case, truth = case_of("engine-loop-stall-a079")
+    path = expert_path(case, truth)
+    assert path[-1] == "engine-loop-stall"
+    assert [RULES[rule].layer.value for rule in path] == ["platform", "engine"]
+    assert all(ask_rule(case, rule).verdict is Verdict.PRESENT for rule in path)
+
+
+def test_there_is_no_expert_where_the_cause_is_not_found() -> None:
+    """The program does not pretend to know the way to an answer that it does not find."""
+    case, _ = case_of("retry-storm")
+    assert expert_path(case, Truth(root=("gpu-off-bus",))) == ()
+
+
+@pytest.mark.parametrize(
+    ("named", "spent", "expert", "points"),
+    [
+        ("retry-storm", 2, 2, 100),
+        ("retry-storm", 1, 2, 100),
+        ("retry-storm", 4, 2, 80),
+        ("retry-storm", 0, 2, 60),
+        ("bad-rollout", 1, 2, 20),
+        ("engine-dead", 1, 2, 0),
+        ("", 1, 2, 0),
+    ],
+)
+def test_points(named: str, spent: int, expert: int, points: int) -> None:
+    """The cause counts most, its layer a little, and economy only for whoever was right and asked."""
+    assert score(named, Truth(root=("retry-storm",), layer="platform"), spent, expert, RULES) == points
+
+
+def test_logs_cost_three_minutes() -> None:
+    """Somebody has to fetch them; a log that did not tell anything costs no more than any question."""
+    assert cost_of(Told(Verdict.PRESENT, (log_evidence(Verdict.PRESENT),))) == 3
+    assert cost_of(Told(Verdict.ABSENT, (log_evidence(Verdict.ABSENT),))) == 1
+    assert cost_of(Told(Verdict.UNKNOWN, missing=("event:log",))) == 1
+
+
+def test_the_order_of_drills_tells_nothing() -> None:
+    """Every case has a known cause, and neighbours in the list are no neighbours by name."""
+    paths = drill_cases()
+    names = [path.name for path in paths]
+    assert len(names) > 50
+    assert names != sorted(names)
+    assert paths == drill_cases()
+    assert not any(name.startswith("unknowable") for name in names)
+
+
+def test_no_cases_says_where_they_are(tmp_path: Path) -> None:
+    """An empty folder is no drill."""
+    with pytest.raises(InputMissingError) as caught:
+        drill_cases([tmp_path])
+    assert "--cases DIR" in caught.value.hint
+
+
+def test_every_phrase_stands_in_both_languages() -> None:
+    """No phrase is empty, and gaps have the same names in both."""
+    for key, (english, chinese) in PHRASES.items():
+        assert english.isascii(), key
+        assert chinese, key
+        assert sorted(_gaps(english)) == sorted(_gaps(chinese)), key
+    assert say("step", "zh", number=1, total=2).startswith("第 1 步")
+
+
+def _gaps(text: str) -> list[str]:
+    return [part.partition("}")[0] for part in text.split("{")[1:]]
+
+
+def test_progress_keeps_the_best(tmp_path: Path) -> None:
+    """A later and worse try counts as a try only, and the file survives being read again."""
+    place = progress_file({"XDG_STATE_HOME": str(tmp_path)})
+    assert read_progress(place) == Progress()
+    write_progress(place, Progress().after("a", 60).after("a", 20).after("b", 0))
+    assert place == tmp_path / "triage" / "learn.json"
+    assert json.loads(place.read_text()) == {"drills": {"a": {"best": 60, "tries": 2}, "b": {"best": 0, "tries": 1}}}
+    assert read_progress(place).drills["a"].tries == 2
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"drills": {"a": {"best": 900, "tries": 1}}}', "\x00"])
+def test_a_damaged_file_of_progress_is_not_overwritten(tmp_path: Path, text: str) -> None:
+    """What cannot be read is named instead of being thrown away."""
+    place = tmp_path / "learn.json"
+    place.write_text(text)
+    with pytest.raises(DataError, match="does not hold progress"):
+        read_progress(place)
+
+
+def test_a_drill_from_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Answers come from a file, the result is kept, and progress shows the number instead of the name."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setenv("TRIAGE_CONFIG", "")
+    answers = tmp_path / "answers"
+    answers.write_text("ask retry-storm\ncause retry-storm\n")
+    assert main(["learn", "drill", "retry-storm", "--answers", str(answers), "--lang", "zh"]) == 0
+    assert "得分: 100/100" in capsys.readouterr().out
+    assert main(["learn", "progress"]) == 0
+    shown = capsys.readouterr().out
+    assert "best 100, tries 1" in shown
+    assert "retry-storm" not in shown
+
+
+def test_the_other_ways_from_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """The map and the list need no recording."""
+    assert main(["learn", "map", "--lang", "zh", "little's", "law"]) == 0
+    assert "利特尔法则" in capsys.readouterr().out
+    assert main(["learn", "list"]) == 0
+    assert "coarse-histogram: " in capsys.readouterr().out
+    assert main(["learn", "drill", "no-such-case"]) == 64
+    assert "no drill 'no-such-case'" in capsys.readouterr().err

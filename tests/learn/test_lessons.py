@@ -1,0 +1,170 @@
+"""Lessons: what each text counts on is what its recording answers, and people can write their own."""
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from triage.engine.rules import load_rules
+from triage.errors import ConfigError, InputMissingError, UsageError
+from triage.learn.cases import Case, find_case
+from triage.learn.lesson import Lesson, load_lessons, pick
+from triage.learn.looking import found_by
+from triage.learn.screen import Screen
+from triage.learn.show import show_lesson
+
+LESSONS = load_lessons()
+RULES = load_rules()
+
+OWN = """\
+id: own
+title: Mine
+goal: None.
+incident: engine-hang
+steps:
+  - text: "Look \\e[31m here."
+    look: [{signal: target.up}]
+"""
+
+
+@cache
+def case_of(incident: str) -> Case:
+    """A recording, read once for all lessons that walk it."""
+    return Case(find_case(incident), RULES)
+
+
+def test_there_are_lessons() -> None:
+    """The shipped ones, by name."""
+    assert sorted(LESSONS) == [
+        "absent-data",
+        "alive-without-steps",
+        "bandwidth-and-memory",
+        "busy-is-not-broken",
+        "coarse-histogram",
+        "loud-and-quiet",
+        "missing-rollback",
+        "retries-make-it-worse",
+        "sum-of-ratios",
+        "where-waiting-hides",
+        "why-decode-is-slow",
+    ]
+
+
+@pytest.mark.parametrize("lesson", LESSONS.values(), ids=lambda lesson: lesson.id)
+def test_a_lesson_is_true_to_its_recording(lesson: Lesson) -> None:
+    """Every rule and signal that the text counts on answers as the text says."""
+    case = case_of(lesson.incident)
+    looks = [look for step in lesson.steps for look in step.look if look.expect]
+    assert looks
+    assert [(look, found) for look in looks if (found := found_by(case, look)) != look.expect] == []
+
+
+@pytest.mark.parametrize("lesson", LESSONS.values(), ids=lambda lesson: lesson.id)
+def test_a_lesson_looks_and_asks(lesson: Lesson) -> None:
+    """A lesson without anything to look at or to answer is an essay; one rule at least is asked."""
+    assert all(step.look for step in lesson.steps)
+    assert any(step.check for step in lesson.steps)
+    assert any(look.rule for step in lesson.steps for look in step.look)
+
+
+def test_a_lesson_shows_evidence_curves_and_the_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where nobody can press Enter the answer stands directly below its question."""
+    lesson = LESSONS["alive-without-steps"]
+    screen = Screen({"NO_COLOR": "1"})
+    screen.utf8 = False
+    show_lesson(screen, lesson, case_of(lesson.incident), "en")
+    out = capsys.readouterr().out
+    assert "Step 1 of 4" in out
+    assert "verdict: present" in out
+    assert "replica llm-prod-0: before" in out
+    assert out.index("Question: ") < out.index("Answer: ")
+    assert "was written for" not in out
+    assert out.isascii()
+
+
+def test_the_frame_of_a_lesson_is_chinese_on_demand(capsys: pytest.CaptureFixture[str]) -> None:
+    """The text stays as it was written, what is around it changes."""
+    lesson = LESSONS["alive-without-steps"]
+    show_lesson(Screen({"NO_COLOR": "1"}), lesson, case_of(lesson.incident), "zh")
+    out = capsys.readouterr().out
+    assert "判定: 存在" in out
+    assert lesson.title in out
+
+
+def test_answers_wait_for_enter(capsys: pytest.CaptureFixture[str]) -> None:
+    """A person gets to think: each question takes one line of input."""
+    lesson = LESSONS["alive-without-steps"]
+    lines = iter([""] * 20)
+    show_lesson(Screen({"NO_COLOR": "1"}, lines), lesson, case_of(lesson.incident), "en")
+    questions = sum(step.check is not None for step in lesson.steps)
+    pauses = sum(step.check is None for step in lesson.steps[:-1])
+    assert len(list(lines)) == 20 - questions - pauses
+    assert capsys.readouterr().out.count("Enter shows the answer") == questions
+
+
+def test_a_text_that_does_not_fit_its_recording_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    """With another recording, or other rules, the reader is told what differs."""
+    look = {"rule": "engine-loop-stall", "expect": "absent"}
+    lesson = Lesson.model_validate(
+        {"id": "x", "title": "x", "goal": "x", "incident": "engine-hang", "steps": [{"text": "x", "look": [look]}]}
+    )
+    show_lesson(Screen({"NO_COLOR": "1"}), lesson, case_of("engine-hang"), "en")
+    assert "'absent'; here it is 'present'" in " ".join(capsys.readouterr().out.split())
+
+
+def test_people_write_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file in a folder that was named is a lesson, and what it holds cannot reach the terminal as an escape."""
+    (tmp_path / "own.yaml").write_text(OWN)
+    lesson = pick(load_lessons([tmp_path]), "own")
+    show_lesson(Screen({"NO_COLOR": "1"}), lesson, case_of(lesson.incident), "en")
+    out = capsys.readouterr().out
+    assert "target.up" in out
+    assert "\x1b" not in out
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("target.up", "target.upp"), "no signal is called target.upp"),
+        (("signal: target.up", "signal: target.up, rule: engine-dead"), "exactly one of rule and signal"),
+        (("target.up}", "target.up, expect: present}"), "can never be present"),
+        (("id: own", "id: other"), "must equal the file's name"),
+        (("goal:", "gaol:"), "gaol"),
+        (("{signal: target.up}", "{sigal: target.up}"), "sigal"),
+        (("incident: engine-hang", "incident: ../../etc"), "incident"),
+        (("title: Mine", "title: [Mine"), "this is not YAML"),
+    ],
+)
+def test_a_wrong_lesson_is_refused_with_its_place(tmp_path: Path, change: tuple[str, str], message: str) -> None:
+    """The message names the file and what is wrong in it."""
+    (tmp_path / "own.yaml").write_text(OWN.replace(*change))
+    with pytest.raises(ConfigError, match=r"own\.yaml") as caught:
+        load_lessons([tmp_path])
+    assert message in caught.value.message
+
+
+def test_a_folder_of_lessons_that_is_not_there(tmp_path: Path) -> None:
+    """A misspelt folder is no empty one."""
+    with pytest.raises(ConfigError, match="not a folder of lessons"):
+        load_lessons([tmp_path / "nowhere"])
+
+
+def test_an_unknown_lesson_is_answered_with_the_nearest() -> None:
+    """A slip of the finger leads on."""
+    with pytest.raises(UsageError) as caught:
+        pick(LESSONS, "absent-date")
+    assert "absent-data" in caught.value.hint
+
+
+def test_a_missing_recording_says_where_recordings_are(tmp_path: Path) -> None:
+    """An installed wheel has none; the reader learns where to get them and how to name them."""
+    with pytest.raises(InputMissingError) as caught:
+        find_case("no-such-case", [tmp_path])
+    assert "--cases DIR" in caught.value.hint
+
+
+def test_a_folder_that_was_named_comes_first(tmp_path: Path) -> None:
+    """People can keep recordings of their own under the same name."""
+    (tmp_path / "overload").mkdir()
+    (tmp_path / "overload" / "case.toml").write_text("")
+    assert find_case("overload", [tmp_path]) == tmp_path / "overload"
