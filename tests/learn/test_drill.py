@@ -5,6 +5,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from triage.cli import main
 from triage.engine.rules import load_rules
@@ -83,6 +85,23 @@ def test_what_is_not_understood_costs_nothing(capsys: pytest.CaptureFixture[str]
     assert "\x1b" not in out
 
 
+def test_a_hostile_case_stays_inert(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Facts and notes of a case that somebody handed over cannot reach the terminal as escapes or markup."""
+    folder = tmp_path / "evil"
+    folder.mkdir()
+    (folder / "case.toml").write_text(
+        'service = "llm"\nfrom = 1000\nto = 1600\n[facts]\nmodel = "\\u001b]0;owned\\u0007[bold]x[/bold]"\n'
+    )
+    (folder / "metrics.om").write_text('# TYPE up gauge\nup{job="vllm",instance="a:1"} 1 1100\n# EOF\n')
+    (folder / "truth.toml").write_text('[truth]\nroot = ["engine-dead"]\nnote = "\\u001b[2J gone"\n')
+    case = Case(folder, tuple(RULES.values()))
+    Drill(case, read_truth(folder / "truth.toml"), 1, Screen({}, iter(["quit"])), "en").run()
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    assert "[bold]x[/bold]" in out
+    assert "gone" in out
+
+
 def test_the_expert_goes_from_the_top_down() -> None:
     """What the root led to in a layer above is asked first, the root last."""
     case, truth = case_of("engine-loop-stall-a079")
@@ -113,6 +132,16 @@ def test_there_is_no_expert_where_the_cause_is_not_found() -> None:
 def test_points(named: str, spent: int, expert: int, points: int) -> None:
     """The cause counts most, its layer a little, and economy only for whoever was right and asked."""
     assert score(named, Truth(root=("retry-storm",), layer="platform"), spent, expert, RULES) == points
+
+
+@given(spent=st.integers(0, 400), expert=st.integers(1, 20))
+def test_points_of_the_right_cause_stay_in_bounds(spent: int, expert: int) -> None:
+    """Asking more never pays, and the right cause is always worth more than the right layer."""
+    truth = Truth(root=("retry-storm",))
+    points = score("retry-storm", truth, spent, expert, RULES)
+    assert 60 <= points <= 100
+    if spent:
+        assert points >= score("retry-storm", truth, spent + 1, expert, RULES)
 
 
 def test_logs_cost_three_minutes() -> None:

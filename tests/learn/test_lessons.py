@@ -8,7 +8,7 @@ import pytest
 from triage.engine.rules import load_rules
 from triage.errors import ConfigError, InputMissingError, UsageError
 from triage.learn.cases import Case, find_case
-from triage.learn.lesson import Lesson, load_lessons, pick
+from triage.learn.lesson import Lesson, Look, load_lessons, pick
 from triage.learn.looking import found_by
 from triage.learn.screen import Screen
 from triage.learn.show import show_lesson
@@ -110,6 +110,14 @@ def test_a_text_that_does_not_fit_its_recording_says_so(capsys: pytest.CaptureFi
     )
     show_lesson(Screen({"NO_COLOR": "1"}), lesson, case_of("engine-hang"), "en")
     assert "'absent'; here it is 'present'" in " ".join(capsys.readouterr().out.split())
+
+
+def test_who_moved_most_stands_first() -> None:
+    """A replica that was not there before says nothing of how a signal moved, so it does not speak for the others."""
+    case = case_of("metric-misread-a046")
+    assert found_by(case, Look(signal="kv.usage")) == "rises"
+    assert found_by(case_of("engine-hang"), Look(signal="engine.steps", subject="llm-prod-1")) == "rises"
+    assert found_by(case_of("engine-hang"), Look(signal="engine.steps")) == "falls"
 
 
 def test_people_write_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -179,9 +179,11 @@ def _rows(case: Case, look: Look) -> Iterator[_Row]:
 
 
 def _moved(row: _Row) -> float:
-    """By what factor a signal changed, up or down; infinite if it came up from nothing or is gone."""
-    if row.before is None or row.window is None:
-        return 0.0 if row.before is row.window else float("inf")
+    """By what factor a signal changed, up or down; infinite if it came up from zero or is gone, 0 without a before."""
+    if row.before is None:
+        return 0.0
+    if row.window is None:
+        return float("inf")
     low, high = sorted((abs(row.before.estimate), abs(row.window.estimate)))
     if low == 0:
         return float("inf") if high else 1.0
