@@ -45,10 +45,11 @@ def _share_for(frame: Frame, replica: Subject, tokens: float) -> Floats | None:
 
 def _capacity(frame: Frame, replica: Subject) -> Floats | None:
     """Tokens that the KV cache can hold, as measured or by a fact."""
-    told = frame.recording.fact("kv_cache_tokens", replica)
-    return first_measured(
-        frame.cells("kv.capacity", replica), constant(frame, float(told)) if isinstance(told, int | float) else None
-    )
+    fact = frame.recording.fact
+    told, blocks, size = (fact(key, replica) for key in ("kv_cache_tokens", "num_gpu_blocks", "block_size"))
+    by_blocks = float(blocks * size) if isinstance(blocks, int | float) and isinstance(size, int | float) else None
+    tokens = float(told) if isinstance(told, int | float) else by_blocks
+    return first_measured(frame.cells("kv.capacity", replica), constant(frame, tokens))
 
 
 def _mean_over_all(frame: Frame, signal: str, replica: Subject) -> float | None:
