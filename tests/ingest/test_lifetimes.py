@@ -33,6 +33,8 @@ ACME = Dialect.model_validate(
             {"names": "done_total", "type": "counter", "signal": "finished"},
             {"names": "errors_total", "type": "counter", "signal": "finished.error"},
             {"names": "state", "type": "gauge", "signal": "engine.sleeping"},
+            {"names": "foreign", "type": "gauge", "signal": "kv.used", "where": {"process": "!(engine|)"}},
+            {"names": "adapters", "type": "gauge", "signal": "lora.running", "items": "names"},
             {"names": "tokens_made_total", "type": "counter", "signal": "tokens.generation"},
         ],
     }
@@ -153,9 +155,11 @@ def test_a_signal_that_goes_on_under_another_entry() -> None:
     assert told(series) == []
 
 
-def test_a_state_ends_by_its_nature() -> None:
-    """A state that is shown while it lasts may end."""
-    assert told([*pod("a"), life("state", "a", 0, 1800)]) == []
+def test_what_ends_by_its_nature() -> None:
+    """A state, a gauge of one kind of things and a list of what is in use are shown while there is something to show."""
+    for name, label in (("state", "x"), ("foreign", "process"), ("adapters", "names")):
+        one = life(name, "a", 0, 1800)
+        assert told([*pod("a"), replace(one, labels={**one.labels, label: "renderer"})]) == [], name
 
 
 def test_a_pause_is_not_an_end() -> None:

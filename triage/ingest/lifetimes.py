@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from triage.ingest.conditions import matches
 from triage.ingest.naming import Use, Ways
 from triage.ingest.raw import RawSeries
 from triage.model.recording import Event, Subject, Window
@@ -46,6 +47,13 @@ class _Metric:
         return self.use.entry.type in {"counter", "histogram"}
 
     @property
+    def comes_and_goes(self) -> bool:
+        """Whether it is there only while something is the case: a state, a list, or a gauge of one kind of things."""
+        entry = self.use.entry
+        of_a_kind = not self.counts and not matches({}, entry)
+        return of_a_kind or bool(entry.items) or catalogue()[entry.signal].kind is Kind.STATE
+
+    @property
     def name(self) -> str:
         """Its best name that was seen."""
         return min(self.names)[1]
@@ -57,8 +65,8 @@ Metrics = Collection[_Metric]
 def metric_events(ways: Iterable[Ways], window: Window, step: float) -> tuple[Event, ...]:
     """Events of kind ``metric``: ``renamed`` (the old name ends, a newer one goes on), ``gone`` (it ends, and its targets go on).
 
-    Only sources that always show all their metrics are looked at: engines and cards. A gauge that exists only while something is
-    the case (a state) ends by its nature.
+    Only sources that always show all their metrics are looked at: engines and cards. What is there only while something is the
+    case ends by its nature.
     """
     metrics = [one for one in _metrics(ways) if one.use.dialect.scope in (Scope.REPLICA, Scope.GPU)]
     end = min(max((life.last for one in metrics for life in one.subjects.values()), default=window.end), window.end)
@@ -122,7 +130,7 @@ def _gone(one: _Metric, family: Metrics, lives: dict[Subject, _Life], end: float
     """The event of a metric that ended everywhere, while targets of its source, which ought to show it, go on without it."""
     signal, since = one.use.entry.signal, end - silence
     last = max(life.last for life in one.subjects.values())
-    if last > since or catalogue()[signal].kind is Kind.STATE:
+    if last > since or one.comes_and_goes:
         return
     left = [subject for subject, life in lives.items() if life.last >= since and _is_missed(one, subject, lives, end, silence)]
     alike = [other for other in family if other is not one and other.use.entry.signal == signal]

@@ -3,15 +3,13 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from math import isfinite
-from typing import Any
 
 import numpy as np
-import re2
 
 from triage.ingest.aggregates import summed_ratios
 from triage.ingest.assemble import Assembler
+from triage.ingest.conditions import fits, matches
 from triage.ingest.exporter_xids import exporter_xids
 from triage.ingest.identity import lost_labels
 from triage.ingest.lifetimes import metric_events
@@ -114,7 +112,7 @@ class _Reading:
             return one
         if id(entry) not in self._homes:
             same = [other for other in self._series if any(use.entry is entry for use in self._index.get(other.name, ()))]
-            counted = [other for other in same if _matches(other.labels, entry)]
+            counted = [other for other in same if matches(other.labels, entry)]
             self._homes[id(entry)] = Homes(counted, entry.asked, entry.served, self._until)
         return self._homes[id(entry)].strays(one)
 
@@ -168,7 +166,7 @@ def _target_dialects(series: Sequence[RawSeries], index: Index) -> dict[tuple[st
     """
     votes: dict[tuple[str, str], Counter[str]] = {}
     for one in series:
-        speakers = {use.dialect.name: use.dialect for use in index.get(one.name, ()) if _matches(one.labels, use.entry)}
+        speakers = {use.dialect.name: use.dialect for use in index.get(one.name, ()) if matches(one.labels, use.entry)}
         speakers.pop(OWN, None)
         if len(speakers) != 1 or GENERIC.match(one.name):
             continue
@@ -180,7 +178,7 @@ def _target_dialects(series: Sequence[RawSeries], index: Index) -> dict[tuple[st
 
 def _uses(one: RawSeries, index: Index, targets: Mapping[tuple[str, str], str]) -> list[Use]:
     """The readings of a series that apply: those of the service's own, and of one language."""
-    uses = [use for use in index.get(one.name, ()) if _matches(one.labels, use.entry)]
+    uses = [use for use in index.get(one.name, ()) if matches(one.labels, use.entry)]
     own = [use for use in uses if use.dialect.name == OWN]
     return own + _of_one_language(one, [use for use in uses if use.dialect.name != OWN], targets)
 
@@ -192,28 +190,9 @@ def _of_one_language(one: RawSeries, uses: list[Use], targets: Mapping[tuple[str
     job = one.labels.get("job", "")
     speaks = targets.get((job, one.labels.get("instance", "")))
     spoken = [use for use in uses if use.dialect.name == speaks]
-    by_job = [use for use in uses if use.dialect.jobs and _fits(use.dialect.jobs, job)]
+    by_job = [use for use in uses if use.dialect.jobs and fits(use.dialect.jobs, job)]
     others = [use for use in uses if not use.dialect.jobs and use.dialect.scope is not Scope.REPLICA and speaks is None]
     return spoken or by_job or others
-
-
-def _matches(labels: Mapping[str, str], entry: Entry) -> bool:
-    """Whether a series passes the entry's label conditions."""
-    for label, wanted in entry.where.items():
-        if _fits(wanted.removeprefix("!"), labels.get(label, "")) == wanted.startswith("!"):
-            return False
-    return True
-
-
-@lru_cache(maxsize=1 << 16)
-def _fits(pattern: str, value: str) -> bool:
-    """Whether a whole label value matches a pattern; in linear time, since values may be hostile."""
-    return bool(_compiled(pattern).fullmatch(value.encode("utf-8", "replace")))
-
-
-@lru_cache(maxsize=4096)
-def _compiled(pattern: str) -> Any:
-    return re2.compile(pattern)
 
 
 def _subject(labels: Mapping[str, str], use: Use, selection: Selection) -> Subject | None:
