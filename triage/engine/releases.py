@@ -34,7 +34,7 @@ SETTINGS = (
 )
 """Facts that somebody sets, and that are to be equal on all replicas that do the same work."""
 
-ARTIFACTS = ("image_id", "engine_version", "model_revision")
+ARTIFACTS = ("image_id", "engine_version", "revision")
 """Facts that tell what a replica really runs, where the image's name is the same."""
 
 _COUNTED = (("backend.failures", "backend.requests"), ("http.5xx", "http.requests"), ("finished.error", "finished"))
@@ -190,7 +190,8 @@ def _artifacts(frame: Frame) -> Iterator[Event]:
 
 def _differing(frame: Frame, image: str, key: str, replicas: list[Subject]) -> Iterator[Event]:
     """Events of the replicas whose artifact is not the usual one among those of one image; of two, of the younger one."""
-    values = {replica: str(value) for replica in replicas if (value := own_fact(frame, replica, key)) is not None}
+    told = {replica: value for replica in replicas if (value := own_fact(frame, replica, key)) is not None}
+    values = {replica: str(value).rpartition("@")[2] for replica, value in told.items()}
     if len(set(values.values())) < 2:
         return
     usual = _majority(values) or values[min(values, key=lambda replica: (_begin(frame, replica), replica))]

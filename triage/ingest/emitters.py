@@ -31,7 +31,7 @@ _NAMES: tuple[tuple[str, str], ...] = (
     (
         "automation",
         (r"(?:node-|auto-?)?(?:remediat\w*|repair\w*|drainer|problem-detector|doctor)|(?:auto-?|self-?)?heal\w*|janitor|fault-\w+"
-        r"|draino|kured|nvsentinel|machine-health\w*"),
+        r"|draino|kured|nvsentinel|(?:machine|node|gpu)-health\w*"),
     ),
     (
         "operator",

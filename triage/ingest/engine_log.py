@@ -239,7 +239,7 @@ def _first_number(found: Any) -> float | None:
 
 # ---------------------------------------------------------------- arguments and other facts
 
-_ARGUMENTS: dict[str, str] = {
+ARGUMENTS: dict[str, str] = {
     "model": "model_path", "model_path": "model_path", "model_id": "model_path", "model_tag": "model_path",
     "served_model_name": "served_model_name", "dtype": "dtype", "quantization": "quantization", "revision": "revision",
     "max_num_seqs": "max_num_seqs", "max_running_requests": "max_num_seqs", "max_batch_size": "max_num_seqs",
@@ -348,7 +348,7 @@ def arguments_of(line: bytes) -> dict[str, str]:
     """The known arguments in a start-up line, by their common names."""
     found: dict[str, str] = {}
     for name, value in _ARGUMENT.findall(line):
-        key = _ARGUMENTS.get(name.decode("ascii", "replace"))
+        key = ARGUMENTS.get(name.decode("ascii", "replace"))
         if key is not None and _plain(value) not in {"None", "null", ""}:
             found[key] = _plain(value).removeprefix("torch.")
     return found

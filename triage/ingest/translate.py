@@ -10,6 +10,7 @@ import numpy as np
 from triage.ingest.aggregates import summed_ratios
 from triage.ingest.assemble import Assembler
 from triage.ingest.conditions import fits, matches
+from triage.ingest.engine_log import ARGUMENTS
 from triage.ingest.exporter_xids import exporter_xids
 from triage.ingest.identity import lost_labels
 from triage.ingest.lifetimes import metric_events
@@ -51,13 +52,22 @@ def translate(series: Iterable[RawSeries], dialects: Sequence[Dialect], service:
             *summed_ratios(series, index, made.series, window),
             *exporter_xids(made.series, window, step),
         ),
-        facts=(*found.facts, *(Fact(Subject(Scope.SERVICE, service.name), key, value) for key, value in service.facts.items())),
+        facts=(
+            *found.facts,
+            *(Fact(Subject(Scope.SERVICE, service.name), key, value) for key, value in declared(service).items()),
+        ),
         links=found.links,
         objectives=dict(service.objectives),
         problems=tuple(problems + made.problems),
         rejected=made.rejected,
         step=step,
     )
+
+
+def declared(service: Service) -> dict[str, str | float]:
+    """What is said of a service, with each engine's own name of a setting (``max_running_requests``) also as the common one."""
+    common = {ARGUMENTS[key]: value for key, value in service.facts.items() if key in ARGUMENTS and key != "model"}
+    return {**common, **service.facts}
 
 
 def own_dialect(service: Service) -> Dialect:
