@@ -82,7 +82,7 @@ def headline(status: Status, findings: Sequence[Finding], noticed: Sequence[Symp
         if failed
         else "nothing that users notice (latency, errors) was measured in the window"
     )
-    return f"Cannot tell how {recording.service} is: {why}."
+    return f"Cannot tell how {recording.service} is: {why}" + ("" if why.endswith((".", "?")) else ".")
 
 
 _NVIDIA_SMI: Mapping[str, str] = {
