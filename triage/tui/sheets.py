@@ -179,7 +179,7 @@ def question_sheet(question: Question, look: Look) -> Sheet:
     elif evidence is not None:
         head = lambda width: _ruled_out_text(question, look, width)  # noqa: E731
     else:
-        head = lambda width: missing_text(question, width)  # noqa: E731
+        head = lambda width: missing_text(question, look, width)  # noqa: E731
     foot = foot_of(evidence, look, question) if evidence is not None else nothing
     return Sheet(head, evidence, foot, copies_of(evidence, question.finding))
 
@@ -229,15 +229,15 @@ def _compared(read: Reading, style: str) -> Content:
 def _ruled_out_text(question: Question, look: Look, width: int) -> Content:
     """Why a kind is not there."""
     return lines(
-        hanging(Content.assemble(answer(question), "  "), text((question.text, "strong")), width),
+        hanging(Content.assemble(answer(question, look), "  "), text((question.text, "strong")), width),
         hanging(text("  "), here_and_otherwise(question, look.near), width),
     )
 
 
-def missing_text(question: Question, width: int) -> Content:
+def missing_text(question: Question, look: Look, width: int) -> Content:
     """Why a question stays open, and how to get what is missing."""
     told = [
-        hanging(Content.assemble(answer(question), "  "), text((question.text, "strong")), width),
+        hanging(Content.assemble(answer(question, look), "  "), text((question.text, "strong")), width),
         hanging(text("  missing  "), Content(", ".join(map(short, question.missing)) or "nothing was measured"), width),
     ]
     if question.how_to_get:

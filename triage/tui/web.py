@@ -7,6 +7,7 @@ browser says where a page came from, and that must be the server itself. The pag
 
 import secrets
 import shlex
+import socket
 import sys
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
@@ -19,7 +20,6 @@ from triage.errors import ExitCode, TriageError, UsageError
 if TYPE_CHECKING:
     from aiohttp import web
     from aiohttp.typedefs import Handler, Middleware
-    from textual_serve.server import Server
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _SOCKET = "/ws"
@@ -47,11 +47,14 @@ def serve(host: str, port: int, command: Sequence[str]) -> ExitCode:
     if find_spec("textual_serve") is None:
         raise ExtraMissingError("the walk in a browser needs textual-serve", "pip install 'inference-triage[web]'")
     token = secrets.token_urlsafe(16)
-    sys.stderr.write(announcement(host, port, token))
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        _server(host, port, shlex.join(command), token).serve()
+        listening = socket.create_server((host, port), family=family)
     except OSError as error:
         raise TriageError(f"cannot listen at {host}, port {port}: {error.strerror}", "choose another with --port") from error
+    sys.stderr.write(announcement(host, port, token))
+    sys.stderr.flush()
+    _serve(host, port, shlex.join(command), token, listening)
     return ExitCode.HEALTHY
 
 
@@ -67,16 +70,18 @@ def announcement(host: str, port: int, token: str) -> str:
     )
 
 
-def _server(host: str, port: int, command: str, token: str) -> "Server":
-    """A server of textual-serve with our own page, and a guard before it."""
+def _serve(host: str, port: int, command: str, token: str, listening: socket.socket) -> None:
+    """Run a server of textual-serve with our own page, and a guard before it."""
     from aiohttp import web
     from textual_serve.server import Server
 
     class WalkServer(Server):
         """Quiet, guarded, and sufficient to itself."""
 
-        def initialize_logging(self) -> None:
-            """Say nothing on stdout."""
+        def serve(self, debug: bool = False) -> None:
+            """Serve on the socket that listens already."""
+            self.debug = debug
+            web.run_app(self._make_app(), sock=listening, print=None, access_log=None)
 
         async def on_startup(self, app: web.Application) -> None:
             """Say nothing: the address was announced."""
@@ -87,7 +92,8 @@ def _server(host: str, port: int, command: str, token: str) -> "Server":
             app.middlewares.append(guard(host, token))
             return app
 
-    return WalkServer(command, host=host, port=port, title="triage walk", templates_path=Path(__file__).parent / "page")
+    page = Path(__file__).parent / "page"
+    WalkServer(command, host=host, port=port, title="triage walk", templates_path=page).serve()
 
 
 def guard(host: str, token: str) -> "Middleware":

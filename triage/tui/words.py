@@ -138,12 +138,12 @@ HOLDS = {Verdict.PRESENT: "holds", Verdict.ABSENT: "does not hold", Verdict.UNKN
 """Words for the verdict of a single piece of evidence."""
 
 
-def answer(question: Question) -> Content:
-    """The verdict as sign and word."""
+def answer(question: Question, look: Look) -> Content:
+    """The verdict as sign and word; without the sign where only words are wanted."""
     sign, word, style = VERDICTS[question.verdict]
     if question.finding is not None:
         style = SEVERITIES[question.finding.severity][1]
-    return text((f"{sign} {word}", style))
+    return text((word if look.spoken else f"{sign} {word}", style))
 
 
 def severity(finding: Finding) -> Content:

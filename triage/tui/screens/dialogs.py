@@ -103,6 +103,10 @@ class GatherScreen(Screen[None]):
         """One text."""
         yield Drawn(id="gather")
 
+    def on_mount(self) -> None:
+        """Something is there from the first moment on."""
+        self.show({}, thinking=False)
+
     def show(self, progress: Mapping[str, tuple[str, float]], *, thinking: bool) -> None:
         """Show how far the sources are.
 

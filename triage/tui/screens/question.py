@@ -104,7 +104,7 @@ def _answered(question: Question, look: Look, width: int, *, brief: bool) -> Con
     :param brief: leave out what is told elsewhere
     """
     told = [hanging(text(" "), text((question.text, "strong")), width)]
-    lead = Content.assemble(" ", answer(question), verdict_moved(question, look), "  ")
+    lead = Content.assemble(" ", answer(question, look), verdict_moved(question, look), "  ")
     if question.finding is not None:
         told.append(hanging(lead, Content(question.finding.summary), width))
         if not brief:

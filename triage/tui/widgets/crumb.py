@@ -7,6 +7,9 @@ from triage.tui.look import Scene
 from triage.tui.widgets.drawn import Drawn
 from triage.tui.words import fitted, joined, status, text
 
+_ROOMY = 60
+"""From so many cells on there is room for the time."""
+
 
 class Crumb(Drawn):
     """One line."""
@@ -20,15 +23,16 @@ class Crumb(Drawn):
 
 
 def _line(scene: Scene, place: tuple[str, ...], width: int) -> Content:
-    """Place at the left, state at the right; of too little room the place is cut."""
-    state = joined([status(scene.look.diagnosis.status), text((_time(scene), "dim"))], "  ")
+    """Place at the left, state at the right; of too little room the time goes first, then the place from its begin."""
+    state = status(scene.look.diagnosis.status)
+    if width >= _ROOMY:
+        state = joined([state, text((_time(scene), "dim"))], "  ")
     room = max(width - state.cell_length - 2, 8)
-    parts: list[Content] = []
-    for number, name in enumerate(place):
-        parts.append(text((name, "strong" if number == len(place) - 1 else "dim")))
+    parts = [text((name, "strong" if number == len(place) - 1 else "dim")) for number, name in enumerate(place)]
     where = Content(" › ").join(parts)
-    if where.cell_length > room and len(parts) > 2:
-        where = Content.assemble("… › ", Content(" › ").join(parts[-2:]))
+    while where.cell_length > room and len(parts) > 1:
+        parts = parts[1:]
+        where = Content.assemble("… › ", Content(" › ").join(parts))
     return Content.assemble(fitted(where, room), "  ", state)
 
 

@@ -1,0 +1,91 @@
+"""The command: what it refuses, and a walk in a real terminal."""
+
+import os
+import pty
+import select
+import sys
+from fcntl import ioctl
+from pathlib import Path
+from struct import pack
+from subprocess import Popen
+from termios import TIOCSWINSZ
+
+import pytest
+
+from triage.cli import main, parser
+from triage.cli.inforce import settings_of
+from triage.cli.walk import SAMPLE, _feed
+from triage.errors import ExitCode
+from triage.tui.feed import Live, Replay
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def test_it_needs_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """In a pipe there is nobody to walk."""
+    assert main(["walk", "tests/incidents/retry-storm"]) == ExitCode.USAGE
+    assert "the walk needs a terminal" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("flags", [["--prometheus", "http://p"], ["--since", "1h"], ["--for", "5"], ["--every", "5"]])
+def test_a_recording_takes_no_live_flags(flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """A flag that cannot be heeded is refused, not ignored."""
+    assert main(["walk", "x.parquet", *flags]) == ExitCode.USAGE
+    assert f"so {flags[0]} has no effect with x.parquet" in capsys.readouterr().err
+
+
+def test_the_keyboard_is_not_a_log(capsys: pytest.CaptureFixture[str]) -> None:
+    """Logs from stdin cannot be read while the keys come from there."""
+    assert main(["walk", "--logs", "-"]) == ExitCode.USAGE
+    assert "cannot read logs from stdin" in capsys.readouterr().err
+
+
+def feed(tmp_path: Path, *words: str) -> Live | Replay:
+    """Where the recordings of a command line come from."""
+    empty = tmp_path / "triage.toml"
+    empty.touch()
+    args = parser().parse_args(["walk", *words, "--config", str(empty)])
+    made = _feed(args, settings_of(args))
+    assert isinstance(made, Live | Replay)
+    return made
+
+
+def test_a_service_is_watched_and_a_fixed_time_is_not(tmp_path: Path) -> None:
+    """A server is asked at every pause; what can only be sampled has no pause; a time that is over is asked for once."""
+    server = feed(tmp_path, "--service", "llm", "--prometheus", "http://127.0.0.1:9", "--every", "5")
+    assert (server.name, server.live, server.pause) == ("llm", True, 5.0)
+    sampled = feed(tmp_path, "--endpoint", "127.0.0.1:9")
+    assert (sampled.live, sampled.pause) == (True, 0.0)
+    over = feed(tmp_path, "--service", "llm", "--prometheus", "http://127.0.0.1:9", "--from", "1h ago", "--to", "50m ago")
+    assert not over.live
+    assert SAMPLE == 10.0
+
+
+def test_a_walk_in_a_real_terminal(tmp_path: Path) -> None:
+    """Behind a pseudo-terminal the walk shows the incident, follows keys, leaves with q, and prints what was copied."""
+    master, slave = pty.openpty()
+    ioctl(slave, TIOCSWINSZ, pack("HHHH", 24, 80, 0, 0))
+    environ = {**os.environ, "TERM": "xterm-256color", "HOME": str(tmp_path)}
+    command = [sys.executable, "-m", "triage", "walk", "tests/incidents/retry-storm"]
+    with Popen(command, cwd=ROOT, stdin=slave, stdout=slave, stderr=slave, env=environ) as process:
+        os.close(slave)
+
+        def until(words: bytes) -> bytes:
+            """Read until words are there, or the other side closes."""
+            seen = b""
+            while words not in seen and select.select([master], [], [], 120.0)[0]:
+                try:
+                    seen += os.read(master, 1 << 16)
+                except OSError:
+                    break
+            return seen
+
+        assert b"INCIDENT" in until(b"INCIDENT")
+        os.write(master, b"n")
+        assert "›".encode() in until("›".encode())
+        os.write(master, b"y")
+        assert b"printed again" in until(b"printed again")
+        os.write(master, b"q")
+        assert b"http_client_request_duration_seconds_count" in until(b"nothing of the kind")
+        assert process.wait(timeout=60) == ExitCode.HEALTHY
+    os.close(master)
