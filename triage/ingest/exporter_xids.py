@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from triage.ingest.rates import PATIENCE_STEPS
 from triage.ingest.signatures import xid_codes
 from triage.model.recording import Event, Floats, Series, Subject, Window
 
 _SIGNAL = "gpu.xid"
-_PATIENCE_STEPS = 2.5
 
 
 def exporter_xids(series: Iterable[Series], window: Window, step: float) -> tuple[Event, ...]:
@@ -28,7 +28,7 @@ def exporter_xids(series: Iterable[Series], window: Window, step: float) -> tupl
         _event(one, time, code)
         for one in series
         if one.signal == _SIGNAL
-        for time, code in _new_codes(one.times, one.values, begun[one.subject], _PATIENCE_STEPS * step)
+        for time, code in _new_codes(one.times, one.values, begun[one.subject], PATIENCE_STEPS * step)
         if window.baseline_start <= time <= window.end
     )
 

@@ -319,7 +319,8 @@ def _kept(uses: Sequence[Use]) -> set[str]:
     kept = {*_KEPT}
     for use in uses:
         kept.update(_KEPT_FOR.get(scope_of(use), ()), use.entry.where, use.entry.facts)
-        kept.update(label for label in (use.entry.asked, use.entry.served) if label)
+        kept.update(use.entry.copies)
+        kept.update(label for label in (use.entry.asked, use.entry.served, use.entry.items) if label)
         kept.update(label for labels in use.dialect.identity.values() for label in labels)
         if use.part == "bucket":
             kept.add("le")

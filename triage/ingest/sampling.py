@@ -10,13 +10,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from triage.ingest.rates import combined, to_rates
+from triage.ingest.rates import PATIENCE_STEPS, combined, to_rates
 from triage.model.recording import Floats, Origin, Series, Subject
 from triage.model.vocabulary import catalogue
 
 _T = TypeVar("_T")
-_PATIENCE_STEPS = 2.5
-"""A sample of one part (disk, interface, link) speaks for this many steps: one missed beat is bridged, two are a gap."""
 
 
 def beats(end: float, step: float, clock: Callable[[], float], stop: StopSignal) -> Iterator[tuple[float, float]]:
@@ -135,5 +133,5 @@ class Samples:
         if not parts:
             return None
         first = tracks[0]
-        times, values = combined(parts, catalogue()[signal].combine, rates=first.counter, patience=_PATIENCE_STEPS * step)
+        times, values = combined(parts, catalogue()[signal].combine, rates=first.counter, patience=PATIENCE_STEPS * step)
         return Series(signal, subject, times, values, Origin(dialect, first.metric, counter=first.counter))
