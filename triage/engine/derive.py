@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from triage.engine import physical
 from triage.engine.arithmetic import first_measured, own_total, quotient, ratio, share, total
+from triage.engine.drift import with_drift
 from triage.engine.fleet import age_order, restart_gain, version_slowdown
 from triage.engine.frame import Frame
 from triage.engine.lifecycle import ending, failures, failures_at_endings, sent_astray, starting, turns
@@ -18,7 +19,7 @@ from triage.engine.machines import context_ratio, memory_per_request, memory_uno
 from triage.engine.monitoring import autoscaler_excess, autoscaler_share, frozen, gateway_log_silent, log_silent
 from triage.engine.occupancy import computed_again, idle, kv_fill, kv_needed, kv_stranded, pinned, token_time
 from triage.engine.physics import latency
-from triage.engine.releases import version_failures, with_drift
+from triage.engine.releases import version_failures
 from triage.engine.statistics import together
 from triage.model.recording import Floats, Origin, Subject
 from triage.model.vocabulary import Combine, Scope, catalogue
