@@ -75,8 +75,12 @@ def layer_row(layer: Layer, look: Look, *, tall: bool) -> Row:
         state = fitted(text((word, style)), 14)
         counts = text((f"{len(view.findings):2} yes {view.ruled_out:3} no {view.not_evaluated:3} open", "dim"))
         left = Content.assemble(name, state, ", ".join(view.findings), _moved(layer, look))
-        line = spread(left, counts, width)
-        return lines(line, fitted(text((f"  {ABOUT[layer]}", "dim")), width), _stem(layer)) if tall else line
+        if not tall:
+            return spread(left, counts, width)
+        about = text((f"  {ABOUT[layer]}", "dim"))
+        fits = left.cell_length + counts.cell_length + 2 <= width
+        first = spread(left, counts, width) if fits else fitted(left, width)
+        return lines(first, fitted(about, width) if fits else spread(about, counts, width), _stem(layer))
 
     return Row(f"layer:{layer.value}", draw)
 
