@@ -50,6 +50,10 @@ SAME_AS: dict[str, tuple[str, ...]] = {
 """Derived signals that are the first of these that was measured."""
 
 
+MASKS = frozenset({"gpu.throttle_thermal", "gpu.throttle_power", "gpu.throttle_brake", "gpu.throttle_hw"})
+"""States that are read out of a bit mask, which must never be averaged: their query shows the mask itself, sample by sample."""
+
+
 def duration(seconds: float) -> str:
     """A span in PromQL's way, rounded to whole seconds."""
     whole = max(1, round(seconds))
@@ -92,6 +96,8 @@ def _query(origins: Sequence[Origin], signal: str, stat: Stat, span: str) -> str
             return f"histogram_quantile({QUANTILES[stat]:g}, sum by (le) (rate({name}_bucket{braced}[{span}])))"
         total, count = (f"sum(rate({name}_{part}{braced}[{span}]))" for part in ("sum", "count"))
         return f"{total} / {count}"
+    if signal in MASKS:
+        return f"{selector}[{span}]"
     if origins[0].counter:
         return f"sum({'increase' if stat == 'sum' else 'rate'}({selector}[{span}]))"
     over = (
