@@ -32,7 +32,7 @@ _SAME_START = 1.0
 _REPLACED = 600.0
 """Seconds before the end of a replica within which its successor may have come up."""
 
-_TAKEN_AWAY = 180.0
+_TAKEN_AWAY = 240.0
 """Seconds for which a pod may be listed after its process has ended on purpose."""
 
 _NEAR_PEAK = 0.85
