@@ -38,7 +38,7 @@ class Script:
                 raise said
             if said is not None:
                 break
-            tell("prometheus", "asking", 0.4)
+            tell("prometheus", "asking \x1b[2J[red]x[/red]", 0.4)
         self._number += 1
         return Taken(self._number, said, said)
 
@@ -103,7 +103,7 @@ def test_a_long_collection_shows_its_progress() -> None:
     async def watch() -> None:
         async with watching() as w:
             assert "gathering" in picture(w.app)
-            assert "prometheus     ████████░░░░░░░░░░░░  40%  asking" in await w.bring(None)
+            assert "prometheus     ████████░░░░░░░░░░░░  40%  asking �[red]x[/red]" in await w.bring(None)
             await w.bring(until(600))
             assert "live 08:10:00, prometheus 40%" in await w.bring(None)
 
@@ -164,10 +164,12 @@ def test_a_round_that_fails_is_told_and_the_next_one_counts() -> None:
     async def watch() -> None:
         async with watching() as w:
             await w.bring(until(590))
-            await w.bring(UsageError("the server said no"))
+            await w.bring(UsageError(f"the server said {case.HOSTILE}"))
             shown = await w.bring(until(600))
             assert "live 08:10:00" in shown
-            assert "the server said no" in shown
+            assert "the server said" in shown
+            assert "[bold]loud[/bold]" in shown
+            assert not {char for char in shown if char != "\n" and not char.isprintable()}
 
     asyncio.run(watch())
 

@@ -12,12 +12,14 @@ from typing import ClassVar
 from textual import on
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
+from textual.notifications import SeverityLevel
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
 from triage.errors import TriageError
 from triage.model.playbook import Playbook
 from triage.model.units import clock
+from triage.render.safe import clean
 from triage.tui import messages
 from triage.tui.away import away
 from triage.tui.desk import Desk, State
@@ -75,7 +77,7 @@ class WalkApp(App[BaseException]):
 
     def on_mount(self) -> None:
         """Start to take recordings."""
-        self.push_screen(GatherScreen(self._desk.name))
+        self.push_screen(GatherScreen(clean(self._desk.name)))
         self._work(self._take(), "feed")
 
     def _work(self, work: Coroutine[None, None, None], group: str) -> None:
@@ -97,7 +99,7 @@ class WalkApp(App[BaseException]):
                 if self._state is None:
                     self.exit(error)
                     return
-                self.notify(error.message, severity="error", markup=False)
+                self._say(error.message, severity="error")
             else:
                 self.post_message(messages.Recorded(state))
             if not self._desk.live:
@@ -142,7 +144,7 @@ class WalkApp(App[BaseException]):
     @on(messages.Told)
     def show_progress(self, told: messages.Told) -> None:
         """Keep what each source says, for the screens that show it."""
-        self._progress[told.source] = (told.text, told.done)
+        self._progress[clean(told.source)] = (clean(told.text), told.done)
         self._show_progress()
 
     @on(messages.Recorded)
@@ -218,7 +220,12 @@ class WalkApp(App[BaseException]):
         self._news = [*news_of(look), *self._news][:_MOST_NEWS]
         fresh = [q.title for q in look.questions if q.rule in look.before and q.finding is not None]
         if fresh:
-            self.notify("\n".join(fresh[:3]), title="found now", severity="warning", markup=False)
+            self._say("\n".join(fresh[:3]), title="found now", severity="warning")
+
+    def _say(self, words: str, severity: SeverityLevel = "information", title: str = "") -> None:
+        """Show a note. What errors and names hold is only text."""
+        told = "\n".join(clean(line) for line in words.splitlines())
+        self.notify(told, severity=severity, title=title, markup=False)
 
     # Where to go
 
@@ -263,7 +270,7 @@ class WalkApp(App[BaseException]):
         """To the next finding in order of rank, from the one on the screen."""
         findings = [finding.rule for finding in self._look.diagnosis.findings] if self._look is not None else []
         if not findings:
-            self.notify("Nothing was found.", markup=False)
+            self._say("Nothing was found.")
             return
         here = self.screen.kind if isinstance(self.screen, QuestionScreen) else ""
         place = findings.index(here) + direction if here in findings else (0 if direction > 0 else -1)
@@ -295,12 +302,12 @@ class WalkApp(App[BaseException]):
         here = self.screen.rule() if isinstance(self.screen, WalkScreen) else ""
         rule = here or (first.rule if first is not None else "")
         if not rule:
-            self.notify("Nothing was found; highlight a kind to see its playbook.", markup=False)
+            self._say("Nothing was found; highlight a kind to see its playbook.")
             return
         try:
             playbook = self._playbook(rule)
         except TriageError as error:
-            self.notify(error.message, severity="warning", markup=False)
+            self._say(error.message, severity="warning")
             return
         self._push(lambda scene: PlaybookScreen(scene, playbook))
 
@@ -342,11 +349,11 @@ class WalkApp(App[BaseException]):
         """Copy the line that checks what is highlighted by hand."""
         copies = self.screen.sheet().copies if isinstance(self.screen, WalkScreen) else ()
         if not copies:
-            self.notify("There is no command for this.", markup=False)
+            self._say("There is no command for this.")
             return
         self.copy_to_clipboard(copies[0])
         self.copies = [*(line for line in self.copies if line != copies[0]), copies[0]]
-        self.notify(f"{copies[0][:300]}\n\nCopied. It is printed again when you quit.", title="by hand", markup=False)
+        self._say(f"{copies[0][:300]}\n\nCopied. It is printed again when you quit.", title="by hand")
 
     def action_words(self) -> None:
         """Words instead of signs and curves, or signs and curves again."""
@@ -375,14 +382,14 @@ class WalkApp(App[BaseException]):
     async def _save(self, path: Path) -> None:
         """Write the recording."""
         if path.exists():
-            self.notify(f"{path} exists; choose another name", severity="error", markup=False)
+            self._say(f"{path} exists; choose another name", severity="error")
             return
         try:
             await away(partial(self._desk.save, path))
         except (TriageError, OSError) as error:
-            self.notify(str(error), severity="error", markup=False)
+            self._say(str(error), severity="error")
             return
-        self.notify(f"Saved as {path}; triage replay {path} diagnoses it again.", markup=False)
+        self._say(f"Saved as {path}; triage replay {path} diagnoses it again.")
 
     async def _download(self, name: str) -> None:
         """Hand the recording to the browser."""

@@ -98,24 +98,40 @@ class GatherScreen(Screen[None]):
     def __init__(self, name: str) -> None:
         super().__init__()
         self._subject = name
+        self._progress: Mapping[str, tuple[str, float]] = {}
+        self._is_thinking = False
+        self._seconds = 0
 
     def compose(self) -> ComposeResult:
         """One text."""
         yield Drawn(id="gather")
 
     def on_mount(self) -> None:
-        """Something is there from the first moment on."""
-        self.show({}, thinking=False)
+        """Something is there from the first moment on, and it is seen to go on."""
+        self._draw()
+        self.set_interval(1.0, self._tick)
 
     def show(self, progress: Mapping[str, tuple[str, float]], *, thinking: bool) -> None:
         """Show how far the sources are.
 
         :param thinking: all is there, and is being diagnosed
         """
+        if thinking != self._is_thinking:
+            self._seconds = 0
+        self._progress, self._is_thinking = dict(progress), thinking
+        self._draw()
+
+    def _tick(self) -> None:
+        self._seconds += 1
+        self._draw()
+
+    def _draw(self) -> None:
+        progress, subject = self._progress, self._subject
+        doing = ("diagnosing" if self._is_thinking else "gathering") + (f" for {self._seconds} s" if self._seconds > 2 else "")
 
         def draw(width: int) -> Content:
-            told = [text((self._subject, "strong")), *(_bar(name, *state, width) for name, state in sorted(progress.items()))]
-            return lines(*told, text(("diagnosing …" if thinking else "gathering …", "dim")))
+            told = [text((subject, "strong")), *(_bar(name, *state, width) for name, state in sorted(progress.items()))]
+            return lines(*told, text((f"{doing} …", "dim")))
 
         self.query_one(Drawn).show(draw)
 
