@@ -118,9 +118,9 @@ def symptom_name(name: str) -> str:
     return " ".join(_NAMES.get(word, word) for word in words)
 
 
-def symptom_reading(symptom: Symptom, near: float) -> Reading:
-    """A symptom in the words of evidence: its value, the promise, what is usual, since when."""
-    evidence = symptom.evidence.model_copy(
+def symptom_evidence(symptom: Symptom) -> Evidence:
+    """A symptom as a piece of evidence."""
+    return symptom.evidence.model_copy(
         update={
             "value": symptom.value,
             "unit": symptom.unit,
@@ -130,7 +130,11 @@ def symptom_reading(symptom: Symptom, near: float) -> Reading:
             "verdict": Verdict.PRESENT,
         }
     )
-    return reading(evidence, near)
+
+
+def symptom_reading(symptom: Symptom, near: float) -> Reading:
+    """A symptom in the words of evidence: its value, the promise, what is usual, since when."""
+    return reading(symptom_evidence(symptom), near)
 
 
 def confidence(finding: Finding) -> str:

@@ -20,6 +20,7 @@ from triage.render.reading import (
     meaning,
     named,
     reading,
+    symptom_evidence,
     symptom_name,
     symptom_reading,
     those,
@@ -101,20 +102,6 @@ def _symptom_sheet(symptom: Symptom, look: Look) -> Sheet:
         return lines(name, summary, _measured(read, width, 2))
 
     return Sheet(head, evidence, foot_of(evidence, look), copies_of(evidence))
-
-
-def symptom_evidence(symptom: Symptom) -> Evidence:
-    """A symptom as a piece of evidence."""
-    return symptom.evidence.model_copy(
-        update={
-            "value": symptom.value,
-            "unit": symptom.unit,
-            "threshold": symptom.threshold,
-            "baseline": symptom.baseline,
-            "since": symptom.onset,
-            "verdict": Verdict.PRESENT,
-        }
-    )
 
 
 def _layer_sheet(layer: Layer, look: Look) -> Sheet:
