@@ -27,19 +27,19 @@ def test_the_dialects() -> None:
 
 
 def test_the_kinds() -> None:
-    """One hundred and one, each leading only to others of them."""
-    assert len(kinds()) == 101
+    """One hundred and twenty-six, each leading only to others of them."""
+    assert len(kinds()) == 126
     assert {target for kind in kinds().values() for target in kind.leads_to} <= set(kinds())
 
 
-def test_every_kind_has_a_playbook() -> None:
-    """Whatever is found, there is something to do about it."""
-    assert sorted(list_playbooks()) == sorted(kinds())
+def test_every_rule_has_a_playbook() -> None:
+    """Whatever a rule can find, there is something to do about it."""
+    assert sorted(list_playbooks()) == [rule.id for rule in load_rules()]
 
 
-def test_every_kind_has_a_rule() -> None:
-    """Each kind is judged by a rule, and no rule judges anything else."""
-    assert [rule.id for rule in load_rules()] == sorted(kinds())
+def test_every_rule_judges_a_kind() -> None:
+    """No rule judges anything else."""
+    assert {rule.id for rule in load_rules()} <= set(kinds())
 
 
 def test_nothing_else_lies_in_the_folders() -> None:

@@ -34,9 +34,9 @@ def steps(playbook: Playbook) -> list[Step]:
 # The shipped playbooks
 
 
-def test_every_kind_of_failure_has_a_playbook_and_no_other_has() -> None:
-    """A finding always leads to advice, and no advice is orphaned."""
-    assert set(IDS) == set(kinds())
+def test_a_playbook_is_that_of_a_kind_of_failure() -> None:
+    """No advice is orphaned."""
+    assert set(IDS) <= set(kinds())
 
 
 @pytest.mark.parametrize("playbook_id", IDS)

@@ -82,7 +82,7 @@ _PLATFORM: list[Row] = [
         "retry-storm",
         "Retries keep the overload alive",
         _INFRASTRUCTURE,
-        "true-overload kv-exhaustion-preemption circuit-breaker-overflow",
+        "true-overload kv-exhaustion-preemption circuit-breaker-overflow host-resource-limit",
     ),
     ("client-retry-multiplication", "Client libraries multiply attempts", _INFRASTRUCTURE, "retry-storm orphan-generation"),
     ("timeout-mismatch", "A hop gives up before the answer", _INFRASTRUCTURE, "client-retry-multiplication orphan-generation"),
@@ -92,7 +92,7 @@ _PLATFORM: list[Row] = [
         "dns-discovery-failure",
         "Names or endpoints do not resolve",
         _INFRASTRUCTURE,
-        "discovery-lease-lost retry-storm gateway-stale-routing",
+        "discovery-lease-lost retry-storm gateway-stale-routing gateway-dependency-lost",
     ),
     (
         "discovery-lease-lost",
@@ -112,14 +112,18 @@ _PLATFORM: list[Row] = [
         "restart-thundering-herd",
         "Everything restarts or reconnects at once",
         _INFRASTRUCTURE,
-        "prefix-cache-collapse model-fetch-failure retry-storm",
+        "prefix-cache-collapse model-fetch-failure retry-storm slow-weight-storage",
     ),
     ("model-fetch-failure", "Weights or metadata cannot be fetched", _INFRASTRUCTURE, "cold-start-too-slow probe-kills-loading"),
     (
         "bad-rollout",
         "A change breaks service",
         _TOOLING,
-        "engine-dead dns-discovery-failure upgrade-perf-regression rollback-missing-or-slow client-requests-refused",
+        (
+            "engine-dead dns-discovery-failure upgrade-perf-regression rollback-missing-or-slow "
+            "client-requests-refused stream-buffered-by-proxy counter-not-wired start-failed-otherwise "
+            "engine-software-fault image-lacks-jit-toolchain gpu-injection-failed driver-upgrade-stuck"
+        ),
     ),
     ("rollback-missing-or-slow", "Cannot get back to the good state", _TOOLING, "operator-lockout"),
     ("rollout-deadlock", "New revision waits for the old one's GPU", _TOOLING, "rollback-missing-or-slow"),
@@ -128,9 +132,20 @@ _PLATFORM: list[Row] = [
         "config-drift",
         "Effective setting differs from intended",
         _TOOLING,
-        "shm-too-small startup-memory-misfit upgrade-perf-regression client-requests-refused",
+        (
+            "shm-too-small startup-memory-misfit upgrade-perf-regression client-requests-refused payload-limit-inside "
+            "prompt-truncated prefix-cache-inert ranks-share-a-card wrong-network-interface locked-memory-limit"
+        ),
     ),
-    ("wrong-artifact", "Not the version you think", _TOOLING, "silent-quality-degradation metric-renamed-or-missing"),
+    (
+        "wrong-artifact",
+        "Not the version you think",
+        _TOOLING,
+        (
+            "silent-quality-degradation metric-renamed-or-missing counter-not-wired start-failed-otherwise "
+            "image-lacks-jit-toolchain accelerator-not-used"
+        ),
+    ),
     ("canary-blind-spot", "Test stage could not show the fault", _TOOLING, "bad-rollout"),
     ("credential-or-cert-expiry", "Certificate or credential ran out", _TOOLING, "model-fetch-failure gateway-own-bottleneck"),
     ("operator-lockout", "Tools depend on what broke", _TOOLING, "rollback-missing-or-slow"),
@@ -144,6 +159,44 @@ _PLATFORM: list[Row] = [
     ("metric-cardinality", "Too many series", _TOOLING, "metric-scrape-gap"),
     ("metric-blind-spot", "Nothing measures the failing part", _TOOLING, "health-false-positive"),
     ("log-gap", "Log lines missing", _TOOLING, "metric-blind-spot"),
+    (
+        "stream-buffered-by-proxy",
+        "A proxy holds the stream back",
+        _INFRASTRUCTURE,
+        "timeout-mismatch client-retry-multiplication",
+    ),
+    ("payload-limit-inside", "A size limit between the parts", _TOOLING, "timeout-mismatch client-retry-multiplication"),
+    (
+        "volume-not-attached",
+        "Volume cannot be attached or mounted",
+        _INFRASTRUCTURE,
+        "rollout-deadlock cold-start-too-slow failover-without-capacity",
+    ),
+    (
+        "gateway-dependency-lost",
+        "Gateway lost its own database or cache",
+        _INFRASTRUCTURE,
+        "frontend-stall client-retry-multiplication",
+    ),
+    ("slow-weight-storage", "Weights are read too slowly", _INFRASTRUCTURE, "cold-start-too-slow probe-kills-loading"),
+    (
+        "preempted-by-cluster",
+        "Cluster takes the pod or its node away",
+        _INFRASTRUCTURE,
+        "failover-without-capacity ungraceful-drain group-partial-restart gpu-unschedulable",
+    ),
+    (
+        "exporter-down",
+        "Exporter of cards or hosts is dead or reads nothing",
+        _TOOLING,
+        "metric-scrape-gap metric-blind-spot autoscale-wrong-signal",
+    ),
+    (
+        "counter-not-wired",
+        "A series is there and never moves",
+        _TOOLING,
+        "metric-misread metric-blind-spot autoscale-wrong-signal",
+    ),
 ]
 
 _ENGINE: list[Row] = [
@@ -185,7 +238,7 @@ _ENGINE: list[Row] = [
     ("runaway-generation", "Answer never stops", _RUNTIME, "kv-exhaustion-preemption true-overload"),
     ("numerical-garbage", "NaN or wrong arithmetic in output", _RUNTIME, "runaway-generation silent-quality-degradation"),
     ("lora-thrash", "Adapter slots too few", _RUNTIME, "true-overload"),
-    ("host-ram-leak", "Host memory grows with requests", _RUNTIME, "host-oom-kill"),
+    ("host-ram-leak", "Host memory grows with requests", _RUNTIME, "host-oom-kill evicted-for-memory"),
     ("kv-offload-stall", "Offload tier useless or blocking", _RUNTIME, "prefill-interference"),
     (
         "pd-kv-transfer-failure",
@@ -193,6 +246,20 @@ _ENGINE: list[Row] = [
         _INFRASTRUCTURE,
         "kv-leak prefix-cache-collapse timeout-mismatch",
     ),
+    (
+        "start-failed-otherwise",
+        "Start fails with an error no other kind knows",
+        _TOOLING,
+        "engine-dead rollout-deadlock failover-without-capacity",
+    ),
+    ("engine-software-fault", "Unhandled exception in the engine's own code", _RUNTIME, "engine-dead"),
+    (
+        "prompt-truncated",
+        "Part of the prompt is thrown away, answer 200",
+        _TOOLING,
+        "silent-quality-degradation prefix-cache-collapse",
+    ),
+    ("prefix-cache-inert", "Prefix cache on, no hit ever", _TOOLING, "prefill-interference true-overload"),
 ]
 
 _FRAMEWORK: list[Row] = [
@@ -200,6 +267,11 @@ _FRAMEWORK: list[Row] = [
     ("shm-too-small", "Shared memory segment cannot grow", _RUNTIME, "engine-dead"),
     ("collective-hang", "One rank missing from a collective", _RUNTIME, "engine-dead health-false-negative"),
     ("fabric-fault", "Network between nodes bad", _INFRASTRUCTURE, "collective-hang group-partial-restart"),
+    ("ranks-share-a-card", "Two ranks were given one card", _TOOLING, "engine-dead"),
+    ("wrong-network-interface", "Ranks announce an address others cannot reach", _TOOLING, "engine-dead group-partial-restart"),
+    ("locked-memory-limit", "Limit of locked memory stops RDMA", _TOOLING, "engine-dead pd-kv-transfer-failure"),
+    ("image-lacks-jit-toolchain", "Image cannot compile what it must", _TOOLING, "engine-dead rollout-deadlock"),
+    ("compile-cache-poisoned", "Stored compile artefact breaks every start", _TOOLING, "engine-dead"),
 ]
 
 _CUDA: list[Row] = [
@@ -207,7 +279,7 @@ _CUDA: list[Row] = [
         "vram-foreign-occupant",
         "Someone else holds the card's memory",
         _RUNTIME,
-        "startup-memory-misfit activation-oom engine-dead",
+        "startup-memory-misfit activation-oom engine-dead accelerator-not-used",
     ),
     ("driver-too-old", "Image needs a newer driver", _TOOLING, "engine-dead"),
     ("arch-not-built", "No kernel for this GPU model", _TOOLING, "engine-dead"),
@@ -217,20 +289,54 @@ _CUDA: list[Row] = [
         _TOOLING,
         "device-plugin-unhealthy gpu-unschedulable",
     ),
-    ("fabric-manager-down", "NVSwitch system not initialised", _RUNTIME, "engine-dead probe-kills-loading"),
-    ("gsp-timeout", "GPU system processor stops answering", _RUNTIME, "gpu-off-bus collective-hang device-plugin-unhealthy"),
+    (
+        "fabric-manager-down",
+        "NVSwitch system not initialised",
+        _RUNTIME,
+        "engine-dead probe-kills-loading multinode-nvlink-domain-broken",
+    ),
+    (
+        "gsp-timeout",
+        "GPU system processor stops answering",
+        _RUNTIME,
+        "gpu-off-bus collective-hang device-plugin-unhealthy exporter-down card-needs-reset",
+    ),
     ("app-fault-xid", "Xid caused by the program", _RUNTIME, "engine-dead device-plugin-unhealthy"),
+    (
+        "gpu-injection-failed",
+        "Runtime cannot put the card into the container",
+        _TOOLING,
+        "rollout-deadlock failover-without-capacity device-plugin-unhealthy",
+    ),
+    ("accelerator-not-used", "Model computes on the CPU beside an idle card", _RUNTIME, "timeout-mismatch true-overload"),
+    (
+        "multinode-nvlink-domain-broken",
+        "NVLink memory across nodes does not work",
+        _INFRASTRUCTURE,
+        "engine-dead collective-hang group-partial-restart",
+    ),
+    (
+        "driver-upgrade-stuck",
+        "Driver upgrade of a node does not finish",
+        _TOOLING,
+        "gpu-unschedulable gpu-injection-failed exporter-down failover-without-capacity",
+    ),
 ]
 
 _HARDWARE: list[Row] = [
     ("decode-bandwidth-bound", "Normal memory-bandwidth ceiling", _RUNTIME, ""),
     ("host-oom-kill", "Process killed for host memory", _RUNTIME, "engine-dead group-partial-restart vram-foreign-occupant"),
     ("p2p-path-broken", "Direct GPU-to-GPU path does not move data", _RUNTIME, "collective-hang probe-kills-loading"),
-    ("gpu-detached-from-container", "Container lost device access", _INFRASTRUCTURE, "engine-dead health-false-positive"),
-    ("ecc-uncorrectable", "Uncorrectable GPU memory error", _RUNTIME, "engine-dead row-remap collective-hang"),
-    ("row-remap", "Row remap pending or failed", _RUNTIME, "ecc-uncorrectable"),
+    (
+        "gpu-detached-from-container",
+        "Container lost device access",
+        _INFRASTRUCTURE,
+        "engine-dead health-false-positive accelerator-not-used",
+    ),
+    ("ecc-uncorrectable", "Uncorrectable GPU memory error", _RUNTIME, "engine-dead row-remap collective-hang card-needs-reset"),
+    ("row-remap", "Row remap pending or failed", _RUNTIME, "ecc-uncorrectable card-needs-reset"),
     ("gpu-off-bus", "GPU gone from the bus", _RUNTIME, "collective-hang device-plugin-unhealthy gpu-unschedulable"),
-    ("nvlink-error", "NVLink link error or down", _RUNTIME, "collective-hang app-fault-xid"),
+    ("nvlink-error", "NVLink link error or down", _RUNTIME, "collective-hang app-fault-xid card-needs-reset"),
     ("pcie-degraded", "PCIe link below its width/generation", _RUNTIME, "kv-offload-stall cold-start-too-slow"),
     ("thermal-throttle", "Clocks cut by heat", _RUNTIME, "true-overload collective-hang"),
     ("power-cap", "Clocks cut by power limit or brake", _RUNTIME, "true-overload"),
@@ -239,9 +345,28 @@ _HARDWARE: list[Row] = [
         "disk-pressure-eviction",
         "Node disk fills, pods evicted",
         _INFRASTRUCTURE,
-        "gpu-unschedulable log-gap gateway-own-bottleneck",
+        "gpu-unschedulable log-gap gateway-own-bottleneck compile-cache-poisoned",
     ),
-    ("node-network-lost", "Hosts lose network", _INFRASTRUCTURE, "failover-without-capacity true-overload"),
+    ("node-network-lost", "Hosts lose network", _INFRASTRUCTURE, "failover-without-capacity true-overload volume-not-attached"),
+    ("clocks-stuck-low", "Card runs slow at full use and gives no reason", _RUNTIME, "true-overload timeout-mismatch"),
+    (
+        "card-needs-reset",
+        "Driver wants the card reset",
+        _RUNTIME,
+        "engine-dead device-plugin-unhealthy gpu-unschedulable accelerator-not-used start-failed-otherwise",
+    ),
+    (
+        "host-resource-limit",
+        "A table of the host's kernel is full",
+        _INFRASTRUCTURE,
+        "health-false-negative frontend-stall dns-discovery-failure",
+    ),
+    (
+        "evicted-for-memory",
+        "Kubelet evicts for the node's memory",
+        _INFRASTRUCTURE,
+        "failover-without-capacity group-partial-restart exporter-down",
+    ),
 ]
 
 
