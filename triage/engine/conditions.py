@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import cast
 
 import numpy as np
 import re2
@@ -16,7 +17,7 @@ from triage.engine.queries import query_of
 from triage.engine.sparks import spark_of
 from triage.engine.statistics import cells_of, exact, known, statistic
 from triage.errors import ConfigError
-from triage.model.diagnosis import Evidence, Verdict
+from triage.model.diagnosis import Evidence, Spark, Verdict
 from triage.model.recording import Event, Floats, SourceState, Subject
 from triage.model.rule import All, Any, Bound, Condition, Gone, Known, Measure, Not, Occurrence, Operand
 from triage.model.vocabulary import Combine, Kind, Scope, catalogue
@@ -157,25 +158,25 @@ def _measure_one(measure: Measure, context: Context, subjects: Sequence[Subject]
     op, bound = _bound_of(measure)
     value = statistic(frame, measure.signal, subjects, measure.stat, _span(measure, frame), across) if subjects else None
     base = _usual(measure, context, subjects) if subjects else None
-    blank = Evidence(
-        signal=measure.signal,
-        subject=str(subjects[0] if len(subjects) == 1 else context.subject),
-        stat=measure.stat,
-        lasting=measure.lasting,
-        unit=_unit(measure),
-        op=op,
-        baseline=base.estimate if base and np.isfinite(base.estimate) else None,
-        verdict=UNKNOWN,
-        query=query_of(frame, measure.signal, subjects, measure.stat),
-    )
+    shown: dict[str, object] = {
+        "signal": measure.signal,
+        "subject": str(subjects[0] if len(subjects) == 1 else context.subject),
+        "stat": measure.stat,
+        "lasting": measure.lasting,
+        "unit": _unit(measure),
+        "op": op,
+        "baseline": base.estimate if base and np.isfinite(base.estimate) else None,
+        "verdict": UNKNOWN,
+        "query": query_of(frame, measure.signal, subjects, measure.stat),
+    }
     if value is None:
-        return blank.model_copy(update={"text": _why_missing(frame, measure.signal)})
+        return Evidence.model_validate({**shown, "text": _why_missing(frame, measure.signal)})
     threshold, words = _threshold(bound, measure, context, subjects)
-    shown = {"value": value.estimate, "low": value.low if value.low != value.high else None, "threshold_of": words}
+    shown |= {"value": value.estimate, "low": value.low if value.low != value.high else None, "threshold_of": words}
     if value.low != value.high and np.isfinite(value.high):
         shown["high"] = value.high
     if threshold is None:
-        return blank.model_copy(update={**shown, "text": f"nothing to compare with: {words}"})
+        return Evidence.model_validate({**shown, "text": f"nothing to compare with: {words}"})
     cells = cells_of(frame, measure.signal, subjects, across)
     verdict, held = _compared(value, op, threshold), None
     if measure.lasting is not None:
@@ -183,16 +184,24 @@ def _measure_one(measure: Measure, context: Context, subjects: Sequence[Subject]
     elif _rests_on_the_unseen(measure, op, verdict, cells, frame):
         verdict, shown["text"] = UNKNOWN, "too little of the span was seen to say so"
     since = _since(cells, op, threshold.estimate, frame) if cells is not None and verdict is PRESENT else None
-    return blank.model_copy(
-        update={
+    return Evidence.model_validate(
+        {
             **shown,
             "threshold": threshold.estimate,
             "verdict": verdict,
             "held": held,
             "since": since,
-            "spark": spark_of(cells, frame.grid, since),
+            "spark": _curve(frame, measure.signal, subjects, across, since),
         }
     )
+
+
+def _curve(frame: Frame, signal: str, subjects: Sequence[Subject], across: Combine, since: float | None) -> Spark | None:
+    """The curve of a signal; many rules show the same one, so it is remembered."""
+    key = ("curve", signal, tuple(subjects), across, since)
+    if key not in frame.known:
+        frame.known[key] = spark_of(cells_of(frame, signal, subjects, across), frame.grid, since)
+    return cast(Spark | None, frame.known[key])
 
 
 def _across(measure: Measure) -> Combine:
@@ -381,7 +390,7 @@ def _why_missing(frame: Frame, signal: str) -> str:
 
 def _occurred(occurrence: Occurrence, context: Context) -> Evidence:
     """Events of a kind, counted."""
-    found = [event for event in context.frame.recording.events if _counts(event, occurrence, context)]
+    found = [event for event in _of_kind(context.frame, occurrence.event) if _counts(event, occurrence, context)]
     number = len({event.subject for event in found}) if occurrence.distinct else sum(_lines(event) for event in found)
     if occurrence.at_least is not None:
         verdict = PRESENT if number >= occurrence.at_least else ABSENT
@@ -409,6 +418,15 @@ def _occurred(occurrence: Occurrence, context: Context) -> Evidence:
     )
 
 
+def _of_kind(frame: Frame, kind: str) -> Sequence[Event]:
+    """The events of a kind, in their order; ``change`` is any change."""
+    key = ("events", kind)
+    if key not in frame.known:
+        kinds = CHANGE_KINDS if kind == "change" else {kind}
+        frame.known[key] = [event for event in frame.recording.events if event.kind in kinds]
+    return cast("Sequence[Event]", frame.known[key])
+
+
 def _lines(event: Event) -> int:
     """How many lines an event stands for."""
     told = event.attrs.get("count", "1")
@@ -425,9 +443,7 @@ def _event_text(event: Event) -> str:
 
 
 def _counts(event: Event, occurrence: Occurrence, context: Context) -> bool:
-    """Whether an event is one that is asked for."""
-    if event.kind != occurrence.event and not (occurrence.event == "change" and event.kind in CHANGE_KINDS):
-        return False
+    """Whether an event of the kind that is asked for is one that is meant."""
     if occurrence.name and event.name not in occurrence.name:
         return False
     if occurrence.own is not None and _is_own(event, context.frame.recording.service) != occurrence.own:

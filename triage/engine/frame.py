@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from math import ceil
+from typing import cast
 
 import numpy as np
 
@@ -198,8 +199,11 @@ class Frame:
         return self._histograms.get(signal, {})
 
     def subjects_of(self, signal: str) -> list[Subject]:
-        """Who has the signal, sorted."""
-        return sorted({*self._cells.get(signal, {}), *self._histograms.get(signal, {})})
+        """Who has the signal, sorted; asked again it is remembered."""
+        key = ("subjects", signal)
+        if key not in self.known:
+            self.known[key] = sorted({*self._cells.get(signal, {}), *self._histograms.get(signal, {})})
+        return cast("list[Subject]", self.known[key])
 
     def sum_and_count(self, signal: str, subject: Subject) -> tuple[Floats, Floats] | None:
         """Sum of values and number of observations per second of a distribution in each cell; None if it was never measured."""

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import cast
 
 from triage.engine.frame import Frame
 from triage.engine.statistics import MOMENT, QUANTILES
@@ -61,7 +63,18 @@ def duration(seconds: float) -> str:
 
 
 def query_of(frame: Frame, signal: str, subjects: Sequence[Subject], stat: Stat) -> str:
-    """PromQL that gives a statistic over the window (to be asked at the window's end); empty where the source speaks none."""
+    """PromQL that gives a statistic over the window (to be asked at the window's end); empty where the source speaks none.
+
+    Asked again it is remembered.
+    """
+    key = ("query", signal, tuple(subjects), stat)
+    if key not in frame.known:
+        frame.known[key] = _query_of(frame, signal, subjects, stat)
+    return cast(str, frame.known[key])
+
+
+def _query_of(frame: Frame, signal: str, subjects: Sequence[Subject], stat: Stat) -> str:
+    """PromQL worked out."""
     if signal in RATIOS:
         part, whole = (query_of(frame, name, _having(frame, name, subjects), stat) for name in RATIOS[signal])
         return f"{part} / {whole}" if part and whole else ""
@@ -111,8 +124,14 @@ def _query(origins: Sequence[Origin], signal: str, stat: Stat, span: str) -> str
 def _shared(origins: Sequence[Origin]) -> tuple[str, str]:
     """Metric name and the matchers that all selectors have in common."""
     name = origins[0].selector.partition("{")[0]
-    common = dict.fromkeys(match.group() for match in _MATCHER.finditer(origins[0].selector))
+    common = _matchers(origins[0].selector)
     for origin in origins[1:]:
-        own = {match.group() for match in _MATCHER.finditer(origin.selector)}
-        common = {matcher: None for matcher in common if matcher in own}
+        own = frozenset(_matchers(origin.selector))
+        common = tuple(matcher for matcher in common if matcher in own)
     return name, ",".join(common)
+
+
+@lru_cache(maxsize=4096)
+def _matchers(selector: str) -> tuple[str, ...]:
+    """The matchers of a selector, each once."""
+    return tuple(dict.fromkeys(match.group() for match in _MATCHER.finditer(selector)))
