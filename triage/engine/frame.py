@@ -69,7 +69,11 @@ def _earliest(recording: Recording) -> float:
 
 def _usual_step(times: Floats) -> float:
     """Median distance of samples, seconds; 0 if there is but one."""
-    return float(np.median(np.diff(times))) if len(times) > 1 else 0.0
+    if len(times) < 2:
+        return 0.0
+    steps = np.sort(times[1:] - times[:-1])
+    middle = len(steps) // 2
+    return float(steps[middle] if len(steps) % 2 else (steps[middle - 1] + steps[middle]) / 2.0)
 
 
 def _all_times(recording: Recording) -> Iterator[Floats]:
