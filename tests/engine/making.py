@@ -6,7 +6,7 @@ from math import inf, nan
 
 import numpy as np
 
-from triage.engine.conditions import Context
+from triage.engine.context import Context
 from triage.engine.derive import derive
 from triage.engine.frame import Frame
 from triage.model.recording import Event, Fact, Floats, Histogram, Origin, Recording, Series, Source, SourceState, Subject, Window

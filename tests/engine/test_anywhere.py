@@ -3,7 +3,8 @@
 import pytest
 
 from tests.engine.fleets import START, frame_of, replica
-from triage.engine.conditions import Context, judge
+from triage.engine.conditions import judge
+from triage.engine.context import Context
 from triage.engine.frame import Frame
 from triage.model.diagnosis import Verdict
 from triage.model.recording import Event, Source, SourceState, Subject

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 from hypothesis import given
 from hypothesis import strategies as st
-
 from triage.engine.rank import SLACK, Candidate, Place, rank
+
 from triage.model.diagnosis import Severity
 
 

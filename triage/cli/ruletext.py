@@ -3,7 +3,22 @@
 from collections.abc import Iterator, Sequence
 
 from triage.cli.table import wrapped
-from triage.model.rule import All, Any, Bound, Condition, Gone, Known, Measure, Not, Occurrence, Operand, Rule
+from triage.model.rule import (
+    All,
+    Alternative,
+    Any,
+    Bound,
+    Condition,
+    Gone,
+    Grade,
+    Known,
+    Measure,
+    Not,
+    Observed,
+    Occurrence,
+    Operand,
+    Rule,
+)
 from triage.model.units import duration, quantity
 from triage.model.vocabulary import Kind, catalogue
 
@@ -20,6 +35,13 @@ _STATS = {
 }
 
 
+_PROVES: dict[Grade, str] = {
+    "proof": "proof: names this very fault",
+    "strong": "strong: only this kind does it",
+    "weak": "weak: fits this kind and others",
+}
+
+
 def described(rule: Rule) -> str:
     """The rule as text for people, ending in a line break."""
     lines = [
@@ -28,17 +50,34 @@ def described(rule: Rule) -> str:
         "",
         *_wrapped(f"Question, asked of each {rule.scope}: {rule.question}"),
         "",
-        "Present if",
-        *_condition(rule.present, 1),
+        "It shows itself in one of these ways",
+        *(line for way in rule.shows for line in _way(way)),
     ]
-    if rule.absent is not None:
-        lines += ["", "Ruled out if", *_condition(rule.absent, 1)]
+    lines += _titled("It needs to be known that", rule.needs)
+    lines += _titled("Ruled out if", rule.refuted_by)
+    if rule.expects:
+        lines += ["", "It brings about", *(line for effect in rule.expects for line in _condition(effect, 1))]
     lines += ["", *_wrapped(f"Finding: {rule.finding}")]
     lines += _listed("Leads to", rule.leads_to)
     lines += _listed("Not to be taken for", [f"{look.rule}: {look.because}" for look in rule.look_alikes])
     lines += _listed("False positives", rule.false_positives)
     lines += _listed("Sources", rule.sources)
     return "\n".join([*lines, "", f"What to do: triage playbook {rule.id}", ""])
+
+
+def _titled(title: str, condition: Condition | None) -> list[str]:
+    """A titled condition, or nothing if there is none."""
+    return [] if condition is None else ["", title, *_condition(condition, 1)]
+
+
+def _way(way: Alternative) -> Iterator[str]:
+    """One alternative: what it proves, and the condition."""
+    yield from _bullet(_PROVES[way.grade], 1)
+    yield from _condition(way.condition, 2)
+    for words, part in (("which needs", way.needs), ("unless", way.refuted_by)):
+        if part is not None:
+            yield from _bullet(words, 2)
+            yield from _condition(part, 3)
 
 
 def _wrapped(text: str) -> list[str]:
@@ -70,6 +109,8 @@ def _condition(condition: Condition, depth: int) -> list[str]:
             return _bullet(_measure(condition), depth)
         case Occurrence():
             return _bullet(_occurrence(condition), depth)
+        case Observed():
+            return _bullet(_observed(condition), depth)
         case Known():
             return _bullet(f"the fact {condition.fact} matches {condition.matches}", depth)
         case Gone():
@@ -133,6 +174,24 @@ def _base(bound: Operand) -> tuple[float, str]:
     if bound.fact is not None:
         return bound.times, f"the fact {bound.fact}"
     return bound.times, f"{bound.signal}"
+
+
+def _observed(asked: Observed) -> str:
+    """An observation in words."""
+    count = f"at most {asked.at_most}" if asked.at_most is not None else f"at least {asked.at_least or 1}"
+    parts = [f"{count} observed: {asked.observed}"]
+    parts += [f"of {' or '.join(asked.of)}"] if asked.of else []
+    parts += [f"on a {asked.at}"] if asked.at else []
+    parts += [f"against {asked.against}"] if asked.against else []
+    parts += (
+        [f"to the {asked.direction}"] if asked.direction in ("worse", "better") else [asked.direction] if asked.direction else []
+    )
+    parts += [f"by at least {asked.size:g}"] if asked.size is not None else []
+    parts += [] if asked.still is None else ["that goes on" if asked.still else "that has ended"]
+    parts += [f"with {key} matching {pattern}" for key, pattern in asked.where.items()]
+    parts += ["anywhere in the service"] if asked.anywhere else []
+    parts += [f"begun within {duration(asked.within)} before the onset"] if asked.within is not None else []
+    return " ".join(parts)
 
 
 def _occurrence(occurrence: Occurrence) -> str:

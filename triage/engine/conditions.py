@@ -1,71 +1,29 @@
 """Conditions over a recording, in three-valued logic: what is missing makes a condition unknown, never false."""
 
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
-import re2
 
+from triage.engine.context import Context, Outcome
 from triage.engine.fleet import alike
 from triage.engine.frame import Frame
+from triage.engine.occurrences import matches, occurred, seen
 from triage.engine.onset import longest_run, onset_index
 from triage.engine.quantiles import Interval
 from triage.engine.queries import query_of
 from triage.engine.sparks import spark_of
 from triage.engine.statistics import cells_of, exact, known, statistic
-from triage.errors import ConfigError
 from triage.model.diagnosis import Evidence, Spark, Verdict
-from triage.model.recording import Event, Floats, SourceState, Subject
-from triage.model.rule import All, Any, Bound, Condition, Gone, Known, Measure, Not, Occurrence, Operand
+from triage.model.recording import Floats, Subject
+from triage.model.rule import All, Any, Bound, Condition, Gone, Known, Measure, Not, Observed, Occurrence, Operand
 from triage.model.vocabulary import Combine, Kind, Scope, catalogue
 
 PRESENT, ABSENT, UNKNOWN = Verdict.PRESENT, Verdict.ABSENT, Verdict.UNKNOWN
 
-CHANGE_KINDS = frozenset(
-    {"deploy", "config", "scale", "rollback", "restart", "drain", "change", "rollout", "upgrade", "failover"}
-)
-"""Kinds of events that somebody or something caused on purpose."""
-
-_EARLIER = 600.0
-"""An event without ``within`` counts from ten minutes before the window: a cause often comes a little before what it causes."""
-
 _UNSEEN = 0.5
 """With more than this share of a span unknown nobody can say that something never happened in it."""
-
-_COUNT = re.compile(r"[0-9]{1,9}")
-
-_GRACE = 60.0
-"""Clocks of event sources and metrics differ, and a scrape is late: an event may be stamped this much after the onset."""
-
-
-@dataclass(frozen=True)
-class Context:
-    """Where a condition is asked.
-
-    :param frame: the signals
-    :param subject: whom the rule is asked about
-    :param onset: when the symptom began, Unix seconds; the window's start if there is none
-    """
-
-    frame: Frame
-    subject: Subject
-    onset: float
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What became of a condition.
-
-    :param evidence: what was looked at, in the order of the rule
-    :param named: values that the finding's sentence can speak of
-    """
-
-    verdict: Verdict
-    evidence: tuple[Evidence, ...]
-    named: tuple[tuple[str, Evidence], ...] = ()
 
 
 def judge(condition: Condition, context: Context) -> Outcome:
@@ -81,7 +39,9 @@ def judge(condition: Condition, context: Context) -> Outcome:
         case Measure():
             return _measured(condition, context)
         case Occurrence():
-            return _named(condition.as_name, _occurred(condition, context))
+            return _named(condition.as_name, occurred(condition, context))
+        case Observed():
+            return _named(condition.as_name, seen(condition, context))
         case Known():
             return _single(_known(condition, context))
         case Gone():
@@ -385,164 +345,13 @@ def _why_missing(frame: Frame, signal: str) -> str:
     return "no samples in the window" if frame.has(signal) else "not measured"
 
 
-# Events, facts, and series that end
-
-
-def _occurred(occurrence: Occurrence, context: Context) -> Evidence:
-    """Events of a kind, counted."""
-    found = [event for event in _of_kind(context.frame, occurrence.event) if _counts(event, occurrence, context)]
-    number = len({event.subject for event in found}) if occurrence.distinct else sum(_lines(event) for event in found)
-    if occurrence.at_least is not None:
-        verdict = PRESENT if number >= occurrence.at_least else ABSENT
-    else:
-        verdict = PRESENT if number <= (occurrence.at_most or 0) else ABSENT
-    unseen = not _emitter_seen(occurrence, context)
-    proven = verdict is PRESENT if occurrence.at_least is not None else verdict is ABSENT
-    if unseen and not proven:
-        verdict = UNKNOWN
-    first = min(found, key=lambda event: event.time) if found else None
-    return Evidence(
-        signal=f"event:{occurrence.event}",
-        subject=str(first.subject if first and first.subject else context.subject),
-        stat=", ".join(occurrence.name),
-        value=float(number),
-        op=">=" if occurrence.at_least is not None else "<=",
-        threshold=float(occurrence.at_least if occurrence.at_least is not None else occurrence.at_most or 0),
-        verdict=verdict,
-        since=first.time if first else None,
-        text=_event_text(first)
-        if first
-        else f"no {occurrence.emitter or occurrence.event} source to look at"
-        if unseen
-        else "none seen",
-    )
-
-
-def _of_kind(frame: Frame, kind: str) -> Sequence[Event]:
-    """The events of a kind, in their order; ``change`` is any change."""
-    key = ("events", kind)
-    if key not in frame.known:
-        kinds = CHANGE_KINDS if kind == "change" else {kind}
-        frame.known[key] = [event for event in frame.recording.events if event.kind in kinds]
-    return cast("Sequence[Event]", frame.known[key])
-
-
-def _lines(event: Event) -> int:
-    """How many lines an event stands for."""
-    told = event.attrs.get("count", "1")
-    return int(told) if _COUNT.fullmatch(told) else 1
-
-
-def _event_text(event: Event) -> str:
-    """An event in words: its line or note, with the change it stands for."""
-    if event.text.startswith(f"{event.kind} "):
-        return event.text
-    parts = [event.name, event.text] if event.kind in CHANGE_KINDS | {"xid"} else [event.text or event.name]
-    words = " ".join(part for part in dict.fromkeys(parts) if part)
-    return f"{event.kind} {words}" if event.kind in CHANGE_KINDS | {"xid"} else words
-
-
-def _counts(event: Event, occurrence: Occurrence, context: Context) -> bool:
-    """Whether an event of the kind that is asked for is one that is meant."""
-    if occurrence.name and event.name not in occurrence.name:
-        return False
-    if occurrence.own is not None and _is_own(event, context.frame.recording.service) != occurrence.own:
-        return False
-    if not all(_matches(wanted, event.attrs.get(key, "")) for key, wanted in occurrence.where.items()):
-        return False
-    return _in_time(event, occurrence, context) and (occurrence.anywhere or _concerns(event, context))
-
-
-def _matches(pattern: str, text: str) -> bool:
-    """Whether all of a text, which anybody may have written, is what a rule asks for; takes linear time."""
-    return _matcher(pattern)(text.encode("utf-8", "replace")) is not None
-
-
-@cache
-def _matcher(text: str) -> Callable[[bytes], object]:
-    """What matches a rule's regular expression with whole texts.
-
-    :raises ConfigError: it is none that can be matched in linear time
-    """
-    options = re2.Options()
-    options.log_errors = False
-    try:
-        matcher: Callable[[bytes], object] = re2.compile(text.encode(), options).fullmatch
-        return matcher
-    except re2.error as error:
-        raise ConfigError(
-            f"a rule asks for {text!r}, which is no regular expression", "triage rules lint shows the place"
-        ) from error
-
-
-def _is_own(event: Event, service: str) -> bool:
-    """Whether an event happened to the service itself."""
-    told = event.attrs.get("service")
-    return (
-        told == service
-        if told
-        else event.subject is None or event.subject.scope is not Scope.SERVICE or event.subject.id == service
-    )
-
-
-def _in_time(event: Event, occurrence: Occurrence, context: Context) -> bool:
-    """Whether an event lies in the span that is asked for."""
-    window = context.frame.recording.window
-    if occurrence.within is None:
-        return window.start - _EARLIER <= event.time <= window.end
-    grace = max(_GRACE, 2 * context.frame.grid.step)
-    return context.onset - occurrence.within <= event.time <= context.onset + grace
-
-
-def _concerns(event: Event, context: Context) -> bool:
-    """Whether an event is about the subject: itself, a part of it, what it is part of, or nobody in particular."""
-    subject = context.subject
-    if event.subject is None or event.subject == subject or Scope.SERVICE in (event.subject.scope, subject.scope):
-        return True
-    if Scope.GATEWAY in (event.subject.scope, subject.scope) or Scope.CLIENT in (event.subject.scope, subject.scope):
-        return False
-    if Scope.GPU in (event.subject.scope, subject.scope) and Scope.REPLICA in (event.subject.scope, subject.scope):
-        return _share_a_card(context.frame, event.subject, subject)
-    if Scope.NODE in (event.subject.scope, subject.scope) and _is_unplaced(context.frame, event.subject, subject):
-        return True
-    return event.subject in context.frame.related(subject, event.subject.scope) or subject in context.frame.related(
-        event.subject, subject.scope
-    )
-
-
-def _is_unplaced(frame: Frame, one: Subject, other: Subject) -> bool:
-    """Whether nobody knows on which node the replica or card of a pair is."""
-    part = other if one.scope is Scope.NODE else one
-    return part.scope is not Scope.NODE and all(target.scope is not Scope.NODE for target in frame.recording.links.get(part, ()))
-
-
-def _share_a_card(frame: Frame, one: Subject, other: Subject) -> bool:
-    """Whether a card and a replica belong together: by their link, or by their node where no link tells whose the card is."""
-    card, replica = (one, other) if one.scope is Scope.GPU else (other, one)
-    owners = [target for target in frame.recording.links.get(card, ()) if target.scope is Scope.REPLICA]
-    return replica in owners if owners else bool({*frame.related(card, Scope.NODE)} & {*frame.related(replica, Scope.NODE)})
-
-
-def _emitter_seen(occurrence: Occurrence, context: Context) -> bool:
-    """Whether a source was there that would have shown the event."""
-    seen = {source.name for source in context.frame.recording.sources if source.state in (SourceState.OK, SourceState.PARTIAL)}
-    if occurrence.event in CHANGE_KINDS:
-        return "changes" in seen
-    if occurrence.event == "xid":
-        return "log:kernel" in seen
-    if occurrence.emitter:
-        return f"log:{occurrence.emitter}" in seen
-    if occurrence.event == "metric":
-        return bool(context.frame.recording.series)
-    if occurrence.event == "drift":
-        return any(fact.subject.scope is Scope.REPLICA for fact in context.frame.recording.facts)
-    return any(name.startswith("log:") for name in seen)
+# Facts, and series that end
 
 
 def _known(condition: Known, context: Context) -> Evidence:
     """A fact against the values that are asked for."""
     fact = context.frame.recording.fact(condition.fact, context.subject)
-    verdict = UNKNOWN if fact is None else PRESENT if _matches(condition.matches, _as_text(fact)) else ABSENT
+    verdict = UNKNOWN if fact is None else PRESENT if matches(condition.matches, _as_text(fact)) else ABSENT
     return Evidence(
         signal=f"fact:{condition.fact}",
         subject=str(context.subject),

@@ -3,43 +3,116 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from triage.engine.conditions import Context, Outcome, judge
+from triage.engine.conditions import judge
+from triage.engine.context import Context, Outcome
+from triage.engine.families import families_of
 from triage.engine.frame import Frame
 from triage.model.diagnosis import Evidence, Verdict
 from triage.model.recording import Subject
-from triage.model.rule import All, Any, Condition, Gone, Measure, Not, Rule
+from triage.model.rule import GRADES, All, Alternative, Any, Condition, Gone, Grade, Measure, Not, Rule
 from triage.model.vocabulary import Scope, catalogue
+
+PRESENT, ABSENT, UNKNOWN = Verdict.PRESENT, Verdict.ABSENT, Verdict.UNKNOWN
+
+
+@dataclass(frozen=True)
+class Way:
+    """What became of one alternative of a rule.
+
+    :param outcome: of its condition
+    :param against: of what refutes it, None if nothing does
+    :param doubtful: what would refute it could not be looked at
+    """
+
+    alternative: Alternative
+    verdict: Verdict
+    outcome: Outcome
+    against: Outcome | None
+    doubtful: bool
 
 
 @dataclass(frozen=True)
 class Answer:
     """A rule's verdict on one subject.
 
-    :param present: outcome of the evidence for
-    :param absent: outcome of the evidence against, None if the rule has none
+    :param ways: its alternatives
+    :param refuted: of what refutes the kind however it shows itself, None if nothing does
+    :param expected: of what it brings about, asked only where it is present
     """
 
     subject: Subject
     verdict: Verdict
-    present: Outcome
-    absent: Outcome | None
+    ways: tuple[Way, ...]
+    refuted: Outcome | None
+    expected: tuple[Outcome, ...] = ()
+
+    @property
+    def holding(self) -> tuple[Way, ...]:
+        """The alternatives that hold, what proves most first."""
+        held = [way for way in self.ways if way.verdict is PRESENT]
+        return tuple(sorted(held, key=lambda way: GRADES.index(way.alternative.grade)))
+
+    @property
+    def grade(self) -> Grade:
+        """What the evidence that holds proves: two weak ways of independent families are together what only this kind makes."""
+        held = self.holding
+        best = held[0].alternative.grade if held else "weak"
+        if best != "weak":
+            return best
+        families = [frozenset(families_of(way.alternative.condition)) for way in held]
+        apart = any(not one & other for index, one in enumerate(families) for other in families[index + 1 :])
+        return "strong" if apart else "weak"
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether what would contradict the best of what holds could not be looked at."""
+        unasked = self.refuted is not None and self.refuted.verdict is UNKNOWN
+        return unasked or all(way.doubtful for way in self.holding)
+
+    @property
+    def shown(self) -> tuple[Evidence, ...]:
+        """The evidence of the alternatives that hold; of all if none does."""
+        return _evidence([way.outcome for way in self.holding or self.ways])
+
+    @property
+    def named(self) -> tuple[tuple[str, Evidence], ...]:
+        """Values that the finding's sentence can speak of, those of what holds first."""
+        ways = [*self.holding, *(way for way in self.ways if way.verdict is not PRESENT)]
+        return tuple(pair for way in ways for pair in way.outcome.named)
 
     @property
     def deciding(self) -> tuple[Evidence, ...]:
         """The evidence that the verdict rests on."""
-        if self.verdict is Verdict.ABSENT:
-            against = self.absent
-            if against is not None and against.verdict is Verdict.PRESENT:
-                return tuple(e for e in against.evidence if e.verdict is Verdict.PRESENT) or against.evidence
-            return tuple(e for e in self.present.evidence if e.verdict is Verdict.ABSENT) or self.present.evidence
-        return self.present.evidence
+        if self.verdict is not ABSENT:
+            return self.shown
+        against = [self.refuted] if self.refuted is not None else []
+        against += [way.against for way in self.ways if way.against is not None]
+        contradicting = [outcome for outcome in against if outcome.verdict is PRESENT]
+        if contradicting:
+            return _of(PRESENT, contradicting) or _evidence(contradicting)
+        outcomes = [way.outcome for way in self.ways]
+        return _of(ABSENT, outcomes) or _evidence(outcomes)
 
     @property
     def missing(self) -> tuple[str, ...]:
         """Signals, events and facts whose absence keeps the verdict open, in the order of the rule."""
-        outcomes = [self.present, *([self.absent] if self.absent else [])]
-        unknown = [_what(e) for outcome in outcomes for e in outcome.evidence if e.verdict is Verdict.UNKNOWN]
-        return tuple(dict.fromkeys(unknown))
+        outcomes = [way.outcome for way in self.ways] + ([self.refuted] if self.refuted else [])
+        return tuple(dict.fromkeys(_what(e) for e in _of(UNKNOWN, outcomes)))
+
+    @property
+    def contradictions(self) -> tuple[Evidence, ...]:
+        """What the kind should have brought about, was measured, and is not there."""
+        return _of(ABSENT, [outcome for outcome in self.expected if outcome.verdict is ABSENT])
+
+
+def _evidence(outcomes: Sequence[Outcome]) -> tuple[Evidence, ...]:
+    """Evidence of several outcomes, each piece once."""
+    return tuple(dict.fromkeys(e for outcome in outcomes for e in outcome.evidence))
+
+
+def _of(verdict: Verdict, outcomes: Sequence[Outcome]) -> tuple[Evidence, ...]:
+    """The evidence of one verdict."""
+    return tuple(e for e in _evidence(outcomes) if e.verdict is verdict)
 
 
 def _what(evidence: Evidence) -> str:
@@ -67,26 +140,49 @@ def _ruling(frame: Frame, rule: Rule, onset: float) -> Ruling:
     """A rule is present if it is on any subject, absent if it is ruled out on all, else unknown."""
     answers = tuple(answer_of(frame, rule, subject, onset) for subject in subjects_of(frame, rule))
     verdicts = {answer.verdict for answer in answers}
-    if Verdict.PRESENT in verdicts:
-        verdict = Verdict.PRESENT
-    elif verdicts == {Verdict.ABSENT}:
-        verdict = Verdict.ABSENT
+    if PRESENT in verdicts:
+        verdict = PRESENT
+    elif verdicts == {ABSENT}:
+        verdict = ABSENT
     else:
-        verdict = Verdict.UNKNOWN
+        verdict = UNKNOWN
     return Ruling(rule, verdict, answers)
 
 
 def answer_of(frame: Frame, rule: Rule, subject: Subject, onset: float) -> Answer:
-    """A rule's verdict on one subject: evidence against rules it out, else evidence for makes it present, else it is unknown.
+    """A rule's verdict on one subject.
 
-    Evidence for that was looked at and is not there rules it out as well.
+    Present if one of its alternatives holds, absent if what refutes it holds or none of its alternatives can, else unknown.
+    Where what it needs is not known to be there, it is never present.
     """
     context = Context(frame, subject, onset)
-    present = judge(rule.present, context)
-    absent = judge(rule.absent, context) if rule.absent is not None else None
-    if present.verdict is Verdict.ABSENT or (absent is not None and absent.verdict is Verdict.PRESENT):
-        return Answer(subject, Verdict.ABSENT, present, absent)
-    return Answer(subject, present.verdict, present, absent)
+    ways = tuple(_way(alternative, context) for alternative in rule.shows)
+    refuted = judge(rule.refuted_by, context) if rule.refuted_by is not None else None
+    if refuted is not None and refuted.verdict is PRESENT:
+        return Answer(subject, ABSENT, ways, refuted)
+    verdicts = {way.verdict for way in ways}
+    if verdicts == {ABSENT}:
+        return Answer(subject, ABSENT, ways, refuted)
+    if PRESENT not in verdicts or not _given(rule.needs, context):
+        return Answer(subject, UNKNOWN, ways, refuted)
+    return Answer(subject, PRESENT, ways, refuted, tuple(judge(effect, context) for effect in rule.expects))
+
+
+def _way(alternative: Alternative, context: Context) -> Way:
+    """What becomes of one alternative."""
+    outcome = judge(alternative.condition, context)
+    against = judge(alternative.refuted_by, context) if alternative.refuted_by is not None else None
+    verdict = outcome.verdict
+    if against is not None and against.verdict is PRESENT:
+        verdict = ABSENT
+    elif verdict is PRESENT and not _given(alternative.needs, context):
+        verdict = UNKNOWN
+    return Way(alternative, verdict, outcome, against, against is not None and against.verdict is UNKNOWN)
+
+
+def _given(needs: Condition | None, context: Context) -> bool:
+    """Whether what a claim needs is known to be there."""
+    return needs is None or judge(needs, context).verdict is PRESENT
 
 
 def subjects_of(frame: Frame, rule: Rule) -> list[Subject]:
@@ -103,7 +199,8 @@ def subjects_of(frame: Frame, rule: Rule) -> list[Subject]:
     spoken = {
         event.subject for event in frame.recording.events if event.subject is not None and event.subject.scope is rule.scope
     }
-    chosen = sorted(having | spoken) if own else sorted({*everyone, *spoken})
+    noticed = {one.subject for one in frame.seen.odd if one.subject.scope is rule.scope}
+    chosen = sorted(having | spoken | noticed) if own else sorted({*everyone, *spoken, *noticed})
     return chosen or list(everyone) or _hosts(frame, rule) or [service]
 
 
@@ -116,8 +213,7 @@ def _hosts(frame: Frame, rule: Rule) -> list[Subject]:
 
 def signals_of(rule: Rule) -> tuple[str, ...]:
     """All signals that a rule speaks of."""
-    parts = [rule.present, *([rule.absent] if rule.absent else [])]
-    return tuple(dict.fromkeys(name for part in parts for name in signals_in(part)))
+    return tuple(dict.fromkeys(name for part in rule.conditions for name in signals_in(part)))
 
 
 def signals_in(condition: Condition) -> Iterator[str]:

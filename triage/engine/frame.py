@@ -7,6 +7,7 @@ from typing import cast
 
 import numpy as np
 
+from triage.model.observation import Seen
 from triage.model.recording import Floats, Histogram, Origin, Recording, Series, Subject
 from triage.model.vocabulary import Kind, Scope, catalogue
 
@@ -106,6 +107,8 @@ class Frame:
         self._derived: set[tuple[str, Subject]] = set()
         self.origins: dict[tuple[str, Subject], Origin] = {}
         self.rejected: dict[str, str] = dict(recording.rejected)
+        self.seen = Seen()
+        """What is odd; empty until the observers have looked."""
         for series in recording.series:
             self._add(series)
         for histogram in recording.histograms:

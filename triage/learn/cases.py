@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
-from triage.engine.derive import derive
-from triage.engine.diagnose import diagnose
+from triage.engine.diagnose import diagnose, looked_at
 from triage.engine.frame import Frame
 from triage.errors import InputMissingError
 from triage.ingest.incident import read_any
@@ -40,9 +39,7 @@ class Case:
     @cached_property
     def frame(self) -> Frame:
         """Its signals, derived ones too."""
-        frame = Frame(self.recording)
-        derive(frame)
-        return frame
+        return looked_at(self.recording)
 
 
 def find_case(name: str, folders: Sequence[Path] = ()) -> Path:

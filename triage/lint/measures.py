@@ -6,7 +6,7 @@ import re2
 
 from triage.lint.problem import Problem
 from triage.lint.ruleset import Checked, Place
-from triage.model.rule import Bound, Known, Measure, Occurrence
+from triage.model.rule import Bound, Known, Measure, Observed, Occurrence
 from triage.model.vocabulary import Kind, Scope, catalogue
 
 BOUNDS = ("above", "at_least", "below", "at_most")
@@ -72,7 +72,7 @@ def bad_patterns(checked: Checked) -> Iterator[Problem]:
         patterns: dict[Place, str] = {}
         if isinstance(condition, Known):
             patterns = {(*place, "matches"): condition.matches}
-        if isinstance(condition, Occurrence):
+        if isinstance(condition, Occurrence | Observed):
             patterns = {(*place, "where", key): pattern for key, pattern in condition.where.items()}
         for where, pattern in patterns.items():
             try:

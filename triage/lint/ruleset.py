@@ -60,10 +60,14 @@ class Checked:
         return Marked(self.file.data.decode())
 
     def conditions(self) -> Iterator[tuple[Place, Condition]]:
-        """Every condition that is no mere combination of others, with its place: first the evidence for, then against."""
-        yield from _walk(("present",), self.rule.present)
-        if self.rule.absent is not None:
-            yield from _walk(("absent",), self.rule.absent)
+        """Every condition that is no mere combination of others, with its place."""
+        rule = self.rule
+        for index, way in enumerate(rule.shows):
+            yield from _walk(("shows", index, way.grade), way.condition)
+            yield from _parts(("shows", index), needs=way.needs, refuted_by=way.refuted_by)
+        yield from _parts((), needs=rule.needs, refuted_by=rule.refuted_by)
+        for index, effect in enumerate(rule.expects):
+            yield from _walk(("expects", index), effect)
 
     def error(self, check: str, summary: str, place: Place, hint: str = "") -> Problem:
         """A problem that makes the rule wrong."""
@@ -76,6 +80,13 @@ class Checked:
     def _problem(self, severity: Severity, check: str, summary: str, place: Place, hint: str) -> Problem:
         line, column = self._marked.place(place)
         return Problem(check, severity, summary, self.file.path, line, column, hint)
+
+
+def _parts(place: Place, **parts: Condition | None) -> Iterator[tuple[Place, Condition]]:
+    """The leaves of some keys of a mapping, where they are given."""
+    for key, condition in parts.items():
+        if condition is not None:
+            yield from _walk((*place, key), condition)
 
 
 def _walk(place: Place, condition: Condition) -> Iterator[tuple[Place, Condition]]:

@@ -5,15 +5,15 @@ from collections.abc import Iterator
 
 from triage.lint.problem import Problem
 from triage.lint.ruleset import Checked, Place
-from triage.model.rule import Measure, Occurrence
+from triage.model.rule import Measure, Observed, Occurrence
 from triage.validation import did_you_mean
 
 _ALWAYS = ("subject", "onset")
 
 
 def placeholders(checked: Checked) -> Iterator[Problem]:
-    """``placeholder``: the sentence speaks only of {subject}, {onset} and values that ``present`` names with ``as``."""
-    given = {name: place for place, name in _names(checked) if place[0] == "present"}
+    """``placeholder``: the sentence speaks only of {subject}, {onset} and values that ``shows`` names with ``as``."""
+    given = {name: place for place, name in _names(checked) if _is_shown(place)}
     try:
         fields = [
             (name, spec, conversion)
@@ -38,14 +38,23 @@ def placeholders(checked: Checked) -> Iterator[Problem]:
 def unused_names(checked: Checked) -> Iterator[Problem]:
     """``unused``: a name that no sentence uses is a slip or a leftover."""
     for place, name in _names(checked):
-        if place[0] == "absent":
-            yield checked.warning("unused", f"{name!r} is named in 'absent', which the sentence cannot speak of", place)
+        if not _is_shown(place):
+            key = next(key for key in place if key in _UNSPOKEN)
+            yield checked.warning("unused", f"{name!r} is named in {key!r}, which the sentence cannot speak of", place)
         elif f"{{{name}}}" not in checked.rule.finding:
             yield checked.warning("unused", f"the sentence does not use {name!r}", place)
+
+
+_UNSPOKEN = ("needs", "refuted_by", "expects")
+
+
+def _is_shown(place: Place) -> bool:
+    """Whether a place is one of the evidence that the sentence can speak of."""
+    return not any(key in _UNSPOKEN for key in place)
 
 
 def _names(checked: Checked) -> Iterator[tuple[Place, str]]:
     """Names given with ``as``, and where."""
     for place, condition in checked.conditions():
-        if isinstance(condition, Measure | Occurrence) and condition.as_name:
+        if isinstance(condition, Measure | Observed | Occurrence) and condition.as_name:
             yield (*place, "as"), condition.as_name

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from triage.model.vocabulary import Cause, Layer, Scale
 
-SCHEMA: Literal["triage.diagnosis/1"] = "triage.diagnosis/1"
+SCHEMA: Literal["triage.diagnosis/2"] = "triage.diagnosis/2"
 
 
 class Verdict(StrEnum):
@@ -28,15 +28,35 @@ class Status(StrEnum):
 
 
 class LayerState(StrEnum):
-    """What is known of a layer: something is wrong there, nothing is as far as most was answered, or too little was seen."""
+    """What is known of a layer: something is wrong there, all its kinds are ruled out, some are, or none could be judged."""
 
-    CLEARED = "cleared"
     IMPLICATED = "implicated"
+    CLEARED = "cleared"
+    PARTLY = "partly"
     NOT_EVALUATED = "not_evaluated"
+
+
+class CauseState(StrEnum):
+    """What is known of the cause: one kind, a few of which one it is, or nothing; none where nothing has to be explained."""
+
+    NAMED = "named"
+    NARROWED = "narrowed"
+    OPEN = "open"
+    NONE = "none"
+
+
+class Promised(StrEnum):
+    """What became of a promise: kept, broken, or nobody can say."""
+
+    KEPT = "kept"
+    BROKEN = "broken"
+    OPEN = "open"
 
 
 Role = Literal["root", "consequence", "contributing"]
 Severity = Literal["info", "warning", "critical"]
+Confidence = Literal["proven", "likely", "possible"]
+"""How sure a finding is: evidence names this very fault, is a pattern that only this kind makes, or fits it and others."""
 
 
 class Part(BaseModel):
@@ -108,11 +128,11 @@ class Finding(Part):
     :param subjects: every subject it was found on, worst first
     :param subject: the worst of them
     :param onset: when it began, Unix seconds; null if before all data or unknown
-    :param confidence: 0 to 1: how much of the evidence asked for was there and how specific it is
+    :param confidence: what its evidence proves, a step less where something contradicts it or could not be looked at
     :param leads_to: kinds found present that this one explains
     :param explained_by: kinds found present that explain this one
     :param loop: kinds that feed each other with this one, if it is part of a loop
-    :param contradicts: look-alikes that stay possible because what would separate them is missing
+    :param contradicts: what it should have brought about, was measured, and is not there
     :param check: commands that look at the deciding evidence by hand
     """
 
@@ -127,12 +147,12 @@ class Finding(Part):
     severity: Severity
     role: Role
     onset: float | None
-    confidence: float
+    confidence: Confidence
     evidence: tuple[Evidence, ...]
     leads_to: tuple[str, ...] = ()
     explained_by: tuple[str, ...] = ()
     loop: tuple[str, ...] = ()
-    contradicts: tuple[str, ...] = ()
+    contradicts: tuple[Evidence, ...] = ()
     check: tuple[str, ...] = ()
     playbook: str
     first_step: str
@@ -172,6 +192,104 @@ class Symptom(Part):
     baseline: float | None
     onset: float | None
     evidence: Evidence
+
+
+class Vital(Part):
+    """One thing that users notice, whether it is well or not: the ledger of promises.
+
+    :param name: ``ttft_p95_s``, ``error_ratio``, ``answers`` …
+    :param title: what it is, as a noun phrase
+    :param subject: ``scope/id``: the service, or the part of it for which it differs (a replica, a version, a route)
+    :param value: over the window, base units; null if unknown
+    :param low: lower bound where it is known only as an interval; ``high`` is the upper one
+    :param now: over the last few scrapes; null if nothing came
+    :param limit: what it is held against; ``limit_of`` says in words what that is (an objective, a default, the past)
+    :param since: when it was first broken, Unix seconds
+    :param reason: why it is open, or what broke it, one sentence
+    """
+
+    name: str
+    title: str
+    subject: str
+    state: Promised
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    now: float | None = None
+    unit: str = ""
+    limit: float | None = None
+    limit_of: str = ""
+    baseline: float | None = None
+    since: float | None = None
+    reason: str = ""
+    query: str = ""
+    spark: Spark | None = None
+
+
+class Rival(Part):
+    """A kind that the cause may be, and what would decide.
+
+    :param why: why it is possible
+    :param decides: what to look at to tell, and how to get it
+    """
+
+    rule: str
+    title: str
+    layer: Layer
+    cause: Cause
+    why: str
+    decides: str = ""
+
+
+class CauseView(Part):
+    """What is known of the cause: the second axis of the answer, beside the state of the service.
+
+    :param rules: the kinds that it is, or may be, likeliest first; empty if it is open
+    :param text: the same as one sentence
+    """
+
+    state: CauseState
+    rules: tuple[str, ...] = ()
+    rivals: tuple[Rival, ...] = ()
+    text: str = ""
+
+
+class Odd(Part):
+    """Something odd that was seen without any rule.
+
+    :param sort: class of the observation; docs/observations.md explains each
+    :param of: what it is about
+    :param since: when it had surely begun, Unix seconds; ``until`` is null while it goes on
+    :param explained_by: findings that explain it; empty: nothing does
+    """
+
+    sort: str
+    of: str
+    subject: str
+    text: str
+    since: float | None = None
+    until: float | None = None
+    size: float | None = None
+    salient: bool = False
+    explained_by: tuple[str, ...] = ()
+
+
+class Unread(Part):
+    """An error-like line that nothing understands, new in the window.
+
+    :param template: the line with its numbers, ids and addresses masked; ``text`` is one as it was written
+    :param count: how many such lines there were
+    :param subject: whom it is about, ``scope/id``; empty if nobody knows
+    """
+
+    text: str
+    template: str
+    count: int
+    emitter: str
+    subject: str
+    source: str
+    first: float
+    last: float
 
 
 class LayerView(Part):
@@ -223,20 +341,28 @@ class Diagnosis(Part):
     """The whole answer.
 
     :param headline: one sentence: what is wrong and since when, or what could not be seen
+    :param cause: what is known of the cause
+    :param vitals: what users notice, kept, broken or open
+    :param observations: what is odd, those first that nothing explains
+    :param unread: error-like lines that nothing understands
     :param facts: what is known of the service (engine, model, limits), for the reader and for filling playbooks
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True)
 
-    schema_: Literal["triage.diagnosis/1"] = Field(default=SCHEMA, alias="schema")
+    schema_: Literal["triage.diagnosis/2"] = Field(default=SCHEMA, alias="schema")
     service: str
     window: Span
     status: Status
+    cause: CauseView
     headline: str
+    vitals: tuple[Vital, ...] = ()
     symptoms: tuple[Symptom, ...]
     findings: tuple[Finding, ...]
     ruled_out: tuple[RuledOut, ...]
     not_evaluated: tuple[NotEvaluated, ...]
     layers: tuple[LayerView, ...]
+    observations: tuple[Odd, ...] = ()
+    unread: tuple[Unread, ...] = ()
     coverage: Coverage
     facts: dict[str, str | float] = Field(default_factory=dict)

@@ -179,6 +179,17 @@ class Recording:
         return grouped
 
     @cached_property
+    def _events_by_kind(self) -> dict[str, list[Event]]:
+        grouped: dict[str, list[Event]] = {}
+        for event in self.events:
+            grouped.setdefault(event.kind, []).append(event)
+        return grouped
+
+    def events_of(self, kind: str) -> list[Event]:
+        """The events of one kind, in the order of the recording."""
+        return self._events_by_kind.get(kind, [])
+
+    @cached_property
     def subjects(self) -> dict[Scope, list[Subject]]:
         """All subjects of series, histograms and links, sorted, by scope."""
         found = {s.subject for s in self.series} | {h.subject for h in self.histograms}

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
+from triage.model.observation import Sort
 from triage.model.vocabulary import Cause, Combine, Kind, Layer, Scale, Scope, catalogue
 
 Stat = Literal[
@@ -156,6 +157,47 @@ class Gone(BaseModel):
     gone: str
 
 
+class Observed(BaseModel):
+    """Observations of a class: something odd that was seen without any rule (docs/observations.md).
+
+    :param observed: the class
+    :param of: what it is about (a signal, a promise, a class of statements …); any if empty; ``latency.*`` stands for all
+        that begin so
+    :param at: scope of whom it was seen on; any if not said
+    :param against: what it was held against; any if empty
+    :param direction: ``worse``, ``better``, ``up``, ``down``; any if empty
+    :param size: it must be at least this large
+    :param still: only what goes on at the window's end, or only what has ended
+    :param within: seconds: it must have begun between this long before the onset of the symptom and the onset
+    :param where: attribute -> regular expression that the whole value must match
+    :param anywhere: it counts whoever it was seen on; otherwise it must be the rule's subject or what belongs to it
+    :param at_least: how many there must be
+    :param at_most: how many there may be (0: none)
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    observed: Sort
+    of: tuple[str, ...] = ()
+    at: Scope | None = None
+    against: Literal["", "past", "twins", "limit", "declared"] = ""
+    direction: Literal["", "worse", "better", "up", "down"] = ""
+    size: float | None = None
+    still: bool | None = None
+    within: float | None = None
+    where: dict[str, str] = Field(default_factory=dict)
+    anywhere: bool = False
+    at_least: int | None = None
+    at_most: int | None = None
+    as_name: str = Field(default="", alias="as")
+
+    @model_validator(mode="after")
+    def _has_one_bound(self) -> "Observed":
+        if self.at_least is not None and self.at_most is not None:
+            raise ValueError(f"{self.observed}: give at_least or at_most, not both")
+        return self
+
+
 class All(BaseModel):
     """Every part holds."""
 
@@ -186,6 +228,7 @@ _TAGS = {
     "event": "event",
     "fact": "fact",
     "gone": "gone",
+    "observed": "observed",
 }
 
 
@@ -202,11 +245,12 @@ Condition = Annotated[
     | Annotated[Measure, Tag("signal")]
     | Annotated[Occurrence, Tag("event")]
     | Annotated[Known, Tag("fact")]
-    | Annotated[Gone, Tag("gone")],
+    | Annotated[Gone, Tag("gone")]
+    | Annotated[Observed, Tag("observed")],
     Discriminator(
         _shape,
         custom_error_type="condition",
-        custom_error_message="a condition has one of the keys all, any, not, signal, event, fact, gone",
+        custom_error_message="a condition has one of the keys all, any, not, signal, event, fact, gone, observed",
     ),
 ]
 
@@ -219,17 +263,68 @@ class LookAlike(BaseModel):
     because: str
 
 
+Grade = Literal["proof", "strong", "weak"]
+"""What evidence proves by itself.
+
+``proof`` names this very fault (an Xid, an error text), ``strong`` is a pattern that only this kind makes, ``weak`` fits this
+kind and others, too.
+"""
+
+GRADES: tuple[Grade, ...] = ("proof", "strong", "weak")
+"""Grades, the one that proves most first."""
+
+
+class Alternative(BaseModel):
+    """One way in which a kind shows itself. Exactly one of the three grades holds its condition.
+
+    :param needs: what must be known and true for this claim at all (two twins that can be compared, a sign of life after the
+        gap); where it is not, this alternative says nothing
+    :param refuted_by: a measured contradiction of this alternative; never silence, a circumstance or the kind's own consequence
+    """
+
+    model_config = _FORBID
+
+    proof: Condition | None = None
+    strong: Condition | None = None
+    weak: Condition | None = None
+    needs: Condition | None = None
+    refuted_by: Condition | None = None
+
+    @model_validator(mode="after")
+    def _one_grade(self) -> "Alternative":
+        if len([name for name in GRADES if getattr(self, name) is not None]) != 1:
+            raise ValueError("give exactly one of proof, strong, weak")
+        return self
+
+    @property
+    def grade(self) -> Grade:
+        """What it proves where it holds."""
+        return next(name for name in GRADES if getattr(self, name) is not None)
+
+    @property
+    def condition(self) -> Condition:
+        """What must hold."""
+        given: Condition | None = self.proof or self.strong or self.weak
+        assert given is not None  # _one_grade has seen to it
+        return given
+
+
 class Rule(BaseModel):
     """One failure kind.
 
     :param id: the file's stem
     :param question: what is asked of the data, as a person would ask it
     :param scope: whose question it is; it is asked of each such subject, and signals of other scopes are found by its links
-    :param present: evidence for
-    :param absent: evidence against; where it holds the kind is ruled out even if the evidence for holds
-    :param severity: how bad it is once present
-    :param specificity: how much the evidence proves by itself: 3 names the very fault (an Xid, an error text), 2 is a pattern
-        only this kind makes, 1 is a symptom that several kinds share
+    :param severity: how bad it is where users suffer from it
+    :param unharmed: how bad it is where they surely do not; by default a proof is a warning then, and a pattern only info
+    :param shows: the ways in which it shows itself, from independent families of sources; one that holds is enough
+    :param needs: what must be known and true for the claim at all; where it is not, the kind stays open
+    :param refuted_by: a measured contradiction of the kind, however it shows itself
+    :param expects: what it brings about; measured and missing speaks against it, and is shown so
+    :param effect: it is never a cause by itself: where nothing else explains it, the cause is open
+    :param standing: it was there all along and showed only under load, so it explains what began later
+    :param sustains: it feeds itself and outlives its trigger
+    :param one_family: why all its evidence comes from one family of sources; empty if it does not
     :param finding: the sentence of the finding; may use {subject}, {onset} and names given with ``as``
     :param leads_to: kinds that this one can cause
     :param sources: where thresholds come from
@@ -245,12 +340,24 @@ class Rule(BaseModel):
     scale: Scale
     scope: Scope
     severity: Literal["info", "warning", "critical"]
-    specificity: Literal[1, 2, 3]
-    present: Condition
-    absent: Condition | None = None
+    unharmed: Literal["info", "warning", "critical"] | None = None
+    shows: tuple[Alternative, ...] = Field(min_length=1)
+    needs: Condition | None = None
+    refuted_by: Condition | None = None
+    expects: tuple[Condition, ...] = ()
+    effect: bool = False
+    standing: bool = False
+    sustains: bool = False
+    one_family: str = ""
     finding: str
     leads_to: tuple[str, ...] = ()
     look_alikes: tuple[LookAlike, ...] = ()
     false_positives: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     status: Literal["experimental", "stable"] = "experimental"
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """All its conditions: of the alternatives, of what they need and what refutes them, of the whole, and what it expects."""
+        own = [part for way in self.shows for part in (way.condition, way.needs, way.refuted_by)]
+        return tuple(part for part in (*own, self.needs, self.refuted_by, *self.expects) if part is not None)

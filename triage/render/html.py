@@ -10,9 +10,9 @@ from triage.render.chart import chart
 from triage.render.reading import (
     LAYER_WORDS,
     Reading,
+    against,
     all_facts,
     began,
-    confidence,
     counted,
     decider,
     gaps,
@@ -32,7 +32,7 @@ from triage.render.safe import html, inert
 _TEXT_STYLE = "\ufe0e"
 """Asks for the plain form of a sign that some fonts draw as a picture."""
 STATUS_SIGNS = {Status.HEALTHY: "✔", Status.DEGRADED: "▲", Status.INCIDENT: "✖", Status.INCONCLUSIVE: "?"}
-LAYER_SIGNS = {LayerState.CLEARED: "✔", LayerState.IMPLICATED: "✖", LayerState.NOT_EVALUATED: "?"}
+LAYER_SIGNS = {LayerState.CLEARED: "✔", LayerState.IMPLICATED: "✖", LayerState.PARTLY: "◐", LayerState.NOT_EVALUATED: "?"}
 VERDICT_SIGNS = {Verdict.PRESENT: "●", Verdict.ABSENT: "○", Verdict.UNKNOWN: "?"}
 VERDICT_WORDS = {Verdict.PRESENT: "holds", Verdict.ABSENT: "does not hold", Verdict.UNKNOWN: "cannot be told"}
 
@@ -130,15 +130,14 @@ def _finding(finding: Finding, one: Diagnosis) -> Iterable[str]:
     yield f'<article id="{_anchor(finding.rule)}" class="{finding.severity}"><h3>{html(finding.title)}</h3>'
     yield (
         f'<p class="quiet"><code>{html(finding.rule)}</code>: {place(finding)}; {finding.severity},'
-        f" confidence {confidence(finding)}<br>on {where}, {began(finding, near)}</p>"
+        f" {finding.confidence}<br>on {where}, {began(finding, near)}</p>"
     )
     yield f'<p class="summary">{html(finding.summary)}</p>'
     if len(subjects) > _SUBJECTS + 1:
         names = ", ".join(html(named(subject)) for subject in subjects)
         yield f"<details><summary>all {len(subjects)} subjects, worst first</summary><p>{names}</p></details>"
     if finding.contradicts:
-        others = html(", ".join(finding.contradicts))
-        yield f'<p class="unsure">Could also be {others}: what would tell them apart is missing.</p>'
+        yield f'<p class="unsure">{html(against(finding, near))}</p>'
     playbook = f"<code>triage playbook {html(finding.playbook)}</code>"
     yield f'<p class="step"><b>First step</b> {html(finding.first_step)}<br>{playbook}</p>'
     if finding.evidence:

@@ -7,8 +7,8 @@ from triage.model.units import clock
 from triage.render.chain import Node, trees, trigger
 from triage.render.reading import (
     LAYER_WORDS,
+    against,
     began,
-    confidence,
     counted,
     decider,
     facts,
@@ -109,13 +109,12 @@ def _finding(finding: Finding, one: Diagnosis) -> Iterable[str]:
     where = markdown(those(finding.subjects or (finding.subject,), 3))
     yield (
         f"{code(finding.rule)}: {place(finding)}; on {where}, {began(finding, one.window.end)};"
-        f" **{finding.severity}**, confidence {confidence(finding)}"
+        f" **{finding.severity}**, {finding.confidence}"
     )
     if finding.summary:
         yield markdown(finding.summary)
     if finding.contradicts:
-        others = ", ".join(code(rule) for rule in finding.contradicts)
-        yield f"Could also be {others}: what would tell them apart is missing."
+        yield markdown(against(finding, one.window.end))
     if finding.evidence:
         yield _evidence(finding.evidence, one)
     lines = queries([finding])

@@ -10,13 +10,13 @@ from triage.model.vocabulary import catalogue
 LAYER_WORDS = {
     LayerState.CLEARED: "cleared",
     LayerState.IMPLICATED: "implicated",
+    LayerState.PARTLY: "partly looked at",
     LayerState.NOT_EVALUATED: "not evaluated",
 }
 
 _OPS = {">=": "≥", "<=": "≤"}
 _NAMES = {"ttft": "TTFT", "itl": "ITL", "tpot": "TPOT", "e2e": "E2E latency", "kv": "KV"}
 _SCOPES = {"gpu": "GPU"}
-_CONFIDENT = ((0.8, "high"), (0.5, "medium"), (0.0, "low"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +137,10 @@ def symptom_reading(symptom: Symptom, near: float) -> Reading:
     return reading(symptom_evidence(symptom), near)
 
 
-def confidence(finding: Finding) -> str:
-    """Confidence as a word and a number."""
-    word = next((word for least, word in _CONFIDENT if finding.confidence >= least), "low")
-    return f"{word} ({quantity(finding.confidence, 'ratio')})"
+def against(finding: Finding, near: float) -> str:
+    """What a finding should have brought about, was measured and is not there, as one sentence; empty if nothing."""
+    told = "; ".join(f"{read.what} is {read.value}" for e in finding.contradicts for read in [reading(e, near)])
+    return f"Speaks against it: {told}." if told else ""
 
 
 def place(finding: Finding) -> str:

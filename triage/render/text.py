@@ -10,9 +10,9 @@ from triage.render.page import Line, Page, Row, Words
 from triage.render.reading import (
     LAYER_WORDS,
     Reading,
+    against,
     all_facts,
     began,
-    confidence,
     counted,
     decider,
     facts,
@@ -42,6 +42,7 @@ STATUS_SIGNS = {
 LAYER_SIGNS = {
     LayerState.CLEARED: ("✔", "good"),
     LayerState.IMPLICATED: ("✖", "bad"),
+    LayerState.PARTLY: ("◐", "unsure"),
     LayerState.NOT_EVALUATED: ("?", "unsure"),
 }
 SEVERITY_SIGNS = {"critical": ("✖", "bad"), "warning": ("▲", "warn"), "info": ("•", "dim")}
@@ -157,10 +158,7 @@ class _Report:
         self.page.blank()
         self.page.para(finding.summary, indent=2)
         if finding.contradicts:
-            self.page.para(
-                [("Could also be ", "unsure"), ", ".join(finding.contradicts), ": what would tell them apart is missing."],
-                indent=2,
-            )
+            self.page.para(against(finding, self.near), indent=2)
         self._evidence(finding.evidence)
         self._check(finding)
         self.page.blank()
@@ -174,7 +172,7 @@ class _Report:
         sign, style = SEVERITY_SIGNS[finding.severity]
         self.page.spread(
             [(f"{sign} ", style), (finding.title, "strong")],
-            [(finding.severity, style), f", confidence {confidence(finding)}"],
+            [(finding.severity, style), f", {finding.confidence}"],
             indent=0,
         )
         most = len(finding.subjects) if self.verbose else _SUBJECTS

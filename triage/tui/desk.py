@@ -8,7 +8,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Protocol
 
 from triage.engine.cut import cut
-from triage.engine.derive import derive
+from triage.engine.diagnose import looked_at
 from triage.engine.frame import Frame
 from triage.model.diagnosis import Diagnosis, Evidence
 from triage.model.recording import Recording
@@ -130,8 +130,7 @@ class LocalDesk:
         with self._lock:
             frame = self._frame[1] if self._frame is not None and self._frame[0] == key else None
         if frame is None:
-            frame = Frame(_as_of(taken, as_of))
-            derive(frame)
+            frame = looked_at(_as_of(taken, as_of))
             with self._lock:
                 self._frame = (key, frame)
         return fine(evidence, self.look(as_of), frame)

@@ -15,7 +15,6 @@ from triage.model.vocabulary import Layer, catalogue
 from triage.render.reading import (
     Reading,
     began,
-    confidence,
     gaps,
     meaning,
     named,
@@ -174,7 +173,7 @@ def question_sheet(question: Question, look: Look) -> Sheet:
 def finding_text(finding: Finding, look: Look, width: int) -> Content:
     """A finding on one screen: what, where, since when, the proof, the first step."""
     name = Content.assemble(severity_sign(finding), text((finding.title, "strong")))
-    weight = text((f"{finding.severity}, confidence {confidence(finding)}", "dim"))
+    weight = text((f"{finding.severity}, {finding.confidence}", "dim"))
     fits = name.cell_length + weight.cell_length + 2 <= width
     title = spread(name, weight, width) if fits else lines(hanging(text(""), name, width), Content.assemble("  ", weight))
     where = those(finding.subjects or (finding.subject,), _SUBJECTS)

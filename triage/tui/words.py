@@ -44,6 +44,7 @@ SEVERITIES = {"critical": ("✖", "bad"), "warning": ("▲", "warn"), "info": ("
 LAYERS = {
     LayerState.IMPLICATED: ("✖", "implicated", "bad"),
     LayerState.CLEARED: ("✔", "cleared", "good"),
+    LayerState.PARTLY: ("◐", "partly looked at", "unsure"),
     LayerState.NOT_EVALUATED: ("?", "not evaluated", "unsure"),
 }
 STATUSES = {

@@ -6,7 +6,7 @@ from textual.content import Content
 
 from triage.model.diagnosis import Evidence, Finding
 from triage.model.vocabulary import catalogue
-from triage.render.reading import began, confidence, place, symptom_name, those
+from triage.render.reading import began, place, symptom_name, those
 from triage.tui.look import Look, Question, Scene
 from triage.tui.messages import PieceChosen
 from triage.tui.rows import evidence_row, missing_row, note_row, short_row, title_row
@@ -121,7 +121,7 @@ def _answered(question: Question, look: Look, width: int, *, brief: bool) -> Con
 def _placed(finding: Finding, look: Look) -> Content:
     """Severity, confidence, place, subjects and onset."""
     where = those(finding.subjects or (finding.subject,), 3)
-    rest = f", confidence {confidence(finding)}; {place(finding)}; on {where}, {began(finding, look.near)}"
+    rest = f", {finding.confidence}; {place(finding)}; on {where}, {began(finding, look.near)}"
     return Content.assemble(severity(finding), text((rest, "dim")))
 
 

@@ -24,9 +24,9 @@ def sentence(rule: Rule, answer: Answer, onset: float | None, count: int) -> str
     """
     values: dict[str, str] = {"subject": _subject(answer.subject, count), "onset": clock(onset)}
     units: dict[str, set[str]] = {}
-    for name, evidence in answer.present.named:
+    for name, evidence in answer.named:
         units.setdefault(name, set()).add(_sort(evidence))
-    for name, evidence in answer.present.named:
+    for name, evidence in answer.named:
         value = _value(evidence)
         mixed = len(units[name]) > 1 and not evidence.signal.startswith("event:")
         values.setdefault(name, f"{evidence.signal} {value}" if mixed else value)

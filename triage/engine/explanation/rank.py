@@ -15,15 +15,19 @@ _SEVERITY: dict[Severity, int] = {"critical": 0, "warning": 1, "info": 2}
 class Candidate:
     """A finding before it has its place.
 
+    :param proof: how much its evidence proves, 0 least
     :param onset: Unix seconds; None if it was there before all data or nobody can say
-    :param specificity: how much its evidence proves by itself, 3 most
+    :param effect: it is never a cause by itself
+    :param standing: it was there all along, so it explains what began before it was seen
     """
 
     rule: str
     severity: Severity
-    specificity: int
+    proof: int
     onset: float | None
     leads_to: frozenset[str]
+    effect: bool = False
+    standing: bool = False
 
 
 @dataclass
@@ -78,7 +82,7 @@ def _reach(cause: Candidate, bridges: Mapping[str, frozenset[str]]) -> frozenset
 
 def _in_time(cause: Candidate, effect: Candidate) -> bool:
     """Whether a cause began before its effect, or so little later that clocks and scrapes explain it."""
-    return cause.onset is None or effect.onset is None or cause.onset <= effect.onset + SLACK
+    return cause.standing or cause.onset is None or effect.onset is None or cause.onset <= effect.onset + SLACK
 
 
 def _loops(arrows: Mapping[str, Collection[str]]) -> list[list[str]]:
@@ -140,7 +144,7 @@ def _trigger(candidates: Sequence[Candidate]) -> Candidate:
     """What set off a loop: the earliest. Of those that began within the slack of it the one whose evidence proves most."""
     first = min(_begin(candidate) for candidate in candidates)
     early = [candidate for candidate in candidates if _begin(candidate) <= first + SLACK]
-    return min(early, key=lambda candidate: (-candidate.specificity, _begin(candidate), candidate.rule))
+    return min(early, key=lambda candidate: (candidate.effect, -candidate.proof, _begin(candidate), candidate.rule))
 
 
 def _begin(candidate: Candidate) -> float:
@@ -148,12 +152,20 @@ def _begin(candidate: Candidate) -> float:
     return 0.0 if candidate.onset is None else candidate.onset
 
 
-def _merit(place: Place, places: Mapping[str, Place]) -> tuple[int, int, int, int, float, str]:
-    """Order among the findings."""
+def _merit(place: Place, places: Mapping[str, Place]) -> tuple[bool, bool, bool, int, int, int, float, str]:
+    """Order among the findings: roots first; causes before mere effects, what is proven before what is loud."""
     candidate = place.candidate
-    onset = _begin(candidate)
     explained = len(_consequences(candidate.rule, places)) if place.root else 0
-    return (0 if place.root else 1, _SEVERITY[candidate.severity], -candidate.specificity, -explained, onset, candidate.rule)
+    return (
+        not place.root,
+        candidate.severity == "info",
+        candidate.effect,
+        -candidate.proof,
+        _SEVERITY[candidate.severity],
+        -explained,
+        _begin(candidate),
+        candidate.rule,
+    )
 
 
 def _consequences(rule: str, places: Mapping[str, Place]) -> set[str]:

@@ -1,0 +1,34 @@
+"""Where a condition is asked, and what became of it."""
+
+from dataclasses import dataclass
+
+from triage.engine.frame import Frame
+from triage.model.diagnosis import Evidence, Verdict
+from triage.model.recording import Subject
+
+
+@dataclass(frozen=True)
+class Context:
+    """Where a condition is asked.
+
+    :param frame: the signals
+    :param subject: whom the rule is asked about
+    :param onset: when the symptom began, Unix seconds; the window's start if there is none
+    """
+
+    frame: Frame
+    subject: Subject
+    onset: float
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a condition.
+
+    :param evidence: what was looked at, in the order of the rule
+    :param named: values that the finding's sentence can speak of
+    """
+
+    verdict: Verdict
+    evidence: tuple[Evidence, ...]
+    named: tuple[tuple[str, Evidence], ...] = ()

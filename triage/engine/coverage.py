@@ -1,0 +1,115 @@
+"""What could and what could not be looked at: ruled-out kinds, open kinds, layers, signals, unread lines."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from triage.engine.evaluate import Answer, Ruling, signals_of
+from triage.engine.frame import Frame
+from triage.engine.sources import how_to_get
+from triage.model.diagnosis import (
+    Coverage,
+    Finding,
+    LayerState,
+    LayerView,
+    NotEvaluated,
+    RuledOut,
+    SignalCoverage,
+    SourceView,
+    Unread,
+    Verdict,
+)
+from triage.model.recording import Event, Recording
+from triage.model.rule import Rule
+from triage.model.vocabulary import Layer, catalogue
+
+_MOST_UNREAD = 20
+
+
+def ruled_out(rulings: Sequence[Ruling], findings: Sequence[Finding]) -> tuple[RuledOut, ...]:
+    """Kinds that are not there; look-alikes of what was found come first."""
+    near = {look.rule for ruling in rulings if ruling.verdict is Verdict.PRESENT for look in ruling.rule.look_alikes}
+    layers = {finding.layer for finding in findings if finding.role == "root"}
+    out = [
+        RuledOut(rule=r.rule.id, title=r.rule.title, layer=r.rule.layer, evidence=_nearest(r).deciding)
+        for r in rulings
+        if r.verdict is Verdict.ABSENT
+    ]
+    return tuple(sorted(out, key=lambda one: (one.rule not in near, one.layer not in layers, one.rule)))
+
+
+def _nearest(ruling: Ruling) -> Answer:
+    """The subject on which an absent rule came nearest to being present: most of its evidence for holds."""
+    return max(ruling.answers, key=lambda a: sum(e.verdict is Verdict.PRESENT for way in a.ways for e in way.outcome.evidence))
+
+
+def not_evaluated(ruling: Ruling) -> NotEvaluated:
+    """A kind that stays open, with what is missing over all its subjects."""
+    missing = tuple(dict.fromkeys(name for answer in ruling.answers for name in answer.missing))
+    return NotEvaluated(
+        rule=ruling.rule.id, title=ruling.rule.title, layer=ruling.rule.layer, missing=missing, how_to_get=how_to_get(missing)
+    )
+
+
+def layer_view(layer: Layer, rulings: Sequence[Ruling], findings: Sequence[Finding]) -> LayerView:
+    """One layer: implicated by a finding; cleared only if every one of its kinds is ruled out by what was seen."""
+    here = [ruling for ruling in rulings if ruling.rule.layer is layer]
+    present = tuple(finding.rule for finding in findings if finding.layer is layer)
+    out = sum(ruling.verdict is Verdict.ABSENT for ruling in here)
+    unknown = sum(ruling.verdict is Verdict.UNKNOWN for ruling in here)
+    grave = any(finding.layer is layer and finding.severity != "info" for finding in findings)
+    if grave:
+        state = LayerState.IMPLICATED
+    elif out:
+        state = LayerState.PARTLY if unknown else LayerState.CLEARED
+    else:
+        state = LayerState.NOT_EVALUATED
+    return LayerView(layer=layer, state=state, findings=present, ruled_out=out, not_evaluated=unknown)
+
+
+def coverage(frame: Frame, rulings: Sequence[Ruling], rules: Sequence[Rule]) -> Coverage:
+    """What could be looked at."""
+    asked = dict.fromkeys(name for rule in rules for name in signals_of(rule))
+    recording = frame.recording
+    return Coverage(
+        sources=tuple(SourceView(name=s.name, state=s.state.value, reason=s.reason) for s in recording.sources),
+        signals=tuple(_signal_coverage(frame, name) for name in catalogue() if name in asked or frame.has(name)),
+        rules_evaluated=sum(ruling.verdict is not Verdict.UNKNOWN for ruling in rulings),
+        rules_total=len(rules),
+        problems=tuple(dict.fromkeys((*recording.problems, *frame.rejected.values()))),
+    )
+
+
+def _signal_coverage(frame: Frame, name: str) -> SignalCoverage:
+    """Whether one signal could be used."""
+    subjects = frame.subjects_of(name)
+    if name in frame.rejected:
+        return SignalCoverage(signal=name, state="out_of_range", subjects=0, reason=frame.rejected[name])
+    if not subjects:
+        return SignalCoverage(signal=name, state="missing", subjects=0, reason=how_to_get((name,)))
+    late = slice(max(frame.grid.first, len(frame.grid.times) * 3 // 4), len(frame.grid.times))
+    counts = [pair[1] for subject in frame.histograms(name) if (pair := frame.sum_and_count(name, subject)) is not None]
+    if any(not np.isnan(cells[late]).all() for cells in (*frame.of(name).values(), *counts)):
+        return SignalCoverage(signal=name, state="present", subjects=len(subjects))
+    return SignalCoverage(signal=name, state="stale", subjects=len(subjects), reason="no sample near the end of the window")
+
+
+def unread_lines(recording: Recording) -> tuple[Unread, ...]:
+    """Error-like lines of the window that nothing understands and that were not there before, the first ones first."""
+    new = [e for e in recording.events_of("residue") if e.attrs.get("new") == "yes" and e.time >= recording.window.start]
+    return tuple(_unread(event) for event in new[:_MOST_UNREAD])
+
+
+def _unread(event: Event) -> Unread:
+    """One of them."""
+    told = event.attrs
+    return Unread(
+        text=event.text,
+        template=told.get("template", ""),
+        count=int(told.get("count", "1")),
+        emitter=told.get("emitter", ""),
+        subject=str(event.subject or ""),
+        source=event.source,
+        first=float(told.get("first", event.time)),
+        last=float(told.get("last", event.time)),
+    )

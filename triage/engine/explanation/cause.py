@@ -1,0 +1,104 @@
+"""What may be said of the cause: named, narrowed to a few kinds, or open."""
+
+from collections.abc import Sequence
+
+from triage.engine.evaluate import Answer, Ruling
+from triage.engine.sources import how_to_get
+from triage.model.diagnosis import CauseState, CauseView, Finding, Rival, Status, Verdict
+
+_MOST_RIVALS = 5
+
+
+def cause_of(status: Status, findings: Sequence[Finding], rulings: Sequence[Ruling]) -> CauseView:
+    """What is known of the cause.
+
+    It is named where a root is proven or likely and no other is as good. A mere effect without what brought it about leaves
+    the cause open among the kinds that lead to it and could not be ruled out.
+    """
+    by_id = {ruling.rule.id: ruling for ruling in rulings}
+    roots = [finding for finding in findings if finding.role == "root"]
+    if not roots:
+        return _without_root(status, rulings)
+    first = roots[0]
+    if by_id[first.rule].rule.effect:
+        rivals = _among([r for r in rulings if first.rule in r.rule.leads_to])
+        text = f"{first.title} is an effect; what brought it about could not be seen."
+        return CauseView(state=CauseState.NARROWED if rivals else CauseState.OPEN, rules=_ids(rivals), rivals=rivals, text=text)
+    equals = [one for one in roots[1:] if _is_as_good(one, first)]
+    if first.confidence == "possible" or equals:
+        rivals = tuple(_of_finding(one) for one in [first, *equals]) + _among(_look_alikes(by_id[first.rule], rulings))
+        rivals = rivals[:_MOST_RIVALS]
+        return CauseView(state=CauseState.NARROWED, rules=_ids(rivals), rivals=rivals, text=f"One of: {_titles(rivals)}.")
+    return CauseView(state=CauseState.NAMED, rules=(first.rule,), text=first.summary)
+
+
+def _without_root(status: Status, rulings: Sequence[Ruling]) -> CauseView:
+    """Nothing was found: either nothing has to be explained, or the cause is open among what half shows itself."""
+    if status is Status.HEALTHY:
+        return CauseView(state=CauseState.NONE)
+    rivals = _among(rulings)
+    if rivals:
+        return CauseView(state=CauseState.NARROWED, rules=_ids(rivals), rivals=rivals, text=f"Perhaps: {_titles(rivals)}.")
+    return CauseView(state=CauseState.OPEN, text="No kind of failure could be named with what was seen.")
+
+
+def _is_as_good(one: Finding, first: Finding) -> bool:
+    """Whether another root is as sure as the first and explains as much, so that nothing tells which it is."""
+    return first.confidence != "proven" and one.confidence == first.confidence and len(one.leads_to) >= len(first.leads_to)
+
+
+def _look_alikes(ruling: Ruling, rulings: Sequence[Ruling]) -> list[Ruling]:
+    """The kinds that a rule must not be confused with."""
+    near = {look.rule for look in ruling.rule.look_alikes}
+    return [one for one in rulings if one.rule.id in near]
+
+
+def _among(rulings: Sequence[Ruling]) -> tuple[Rival, ...]:
+    """Open kinds of which a part shows itself, those of which most does first."""
+    rated = [(_shown(answer), ruling, answer) for ruling in rulings for answer in [_nearest(ruling)] if answer is not None]
+    half = [(share, ruling, answer) for share, ruling, answer in rated if share >= 0.5]
+    half.sort(key=lambda one: (-one[0], one[1].rule.id))
+    return tuple(_rival(ruling, answer) for _, ruling, answer in half[:_MOST_RIVALS])
+
+
+def _nearest(ruling: Ruling) -> Answer | None:
+    """Of a kind that stays open the subject on which most of it shows; None if it is not open."""
+    unknown = [answer for answer in ruling.answers if answer.verdict is Verdict.UNKNOWN]
+    return max(unknown, key=_shown) if ruling.verdict is Verdict.UNKNOWN and unknown else None
+
+
+def _shown(answer: Answer) -> float:
+    """Of the alternative of which most holds, the share that does."""
+    shares = []
+    for way in answer.ways:
+        parts = way.outcome.evidence
+        if parts and way.verdict is Verdict.UNKNOWN:
+            shares.append(sum(e.verdict is Verdict.PRESENT for e in parts) / len(parts))
+    return max(shares, default=0.0)
+
+
+def _rival(ruling: Ruling, answer: Answer) -> Rival:
+    """An open kind as a rival."""
+    rule = ruling.rule
+    seen = [e.signal for e in answer.shown if e.verdict is Verdict.PRESENT]
+    return Rival(
+        rule=rule.id,
+        title=rule.title,
+        layer=rule.layer,
+        cause=rule.cause,
+        why=f"{', '.join(dict.fromkeys(seen))} would fit" if seen else "it could not be ruled out",
+        decides=how_to_get(answer.missing),
+    )
+
+
+def _of_finding(finding: Finding) -> Rival:
+    """A finding as a rival of another."""
+    return Rival(rule=finding.rule, title=finding.title, layer=finding.layer, cause=finding.cause, why=finding.summary)
+
+
+def _ids(rivals: Sequence[Rival]) -> tuple[str, ...]:
+    return tuple(rival.rule for rival in rivals)
+
+
+def _titles(rivals: Sequence[Rival]) -> str:
+    return ", ".join(rival.title.lower() for rival in rivals)

@@ -1,0 +1,111 @@
+"""Present rules as findings, in the order in which a person should read them."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from triage.engine.evaluate import Answer, Ruling
+from triage.engine.explanation.rank import Candidate, Place, rank
+from triage.engine.explanation.wording import check_lines, sentence
+from triage.engine.frame import Frame
+from triage.model.diagnosis import Confidence, Finding, Severity, Verdict
+from triage.model.rule import GRADES, Rule
+
+_WORDS: tuple[Confidence, ...] = ("proven", "likely", "possible")
+_WEIGHTS: dict[Severity, int] = {"info": 0, "warning": 1, "critical": 2}
+
+
+def findings_of(
+    rulings: Sequence[Ruling], frame: Frame, harmed: bool | None, first_step: Callable[[str], str]
+) -> tuple[Finding, ...]:
+    """The findings of all present rules, roots first.
+
+    :param harmed: whether users suffer; None if nobody can say
+    :param first_step: gives the first step of a kind's playbook
+    """
+    found = {ruling.rule.id: ruling for ruling in rulings if ruling.verdict is Verdict.PRESENT}
+    places = rank([_candidate(ruling, harmed) for ruling in found.values()], _bridges(rulings))
+    return tuple(_finding(found[place.candidate.rule], place, frame, first_step) for place in places)
+
+
+def _candidate(ruling: Ruling, harmed: bool | None) -> Candidate:
+    """A present rule as a candidate for the ranking."""
+    rule, answers = ruling.rule, present_answers(ruling)
+    return Candidate(
+        rule.id,
+        severity_of(rule, answers[0], harmed),
+        len(_WORDS) - 1 - _WORDS.index(confidence_of(answers[0])),
+        _onset(answers),
+        frozenset(rule.leads_to),
+        effect=rule.effect,
+        standing=rule.standing,
+    )
+
+
+def _bridges(rulings: Sequence[Ruling]) -> Mapping[str, frozenset[str]]:
+    """Kinds that could not be judged with what they lead to: a chain may pass through them unseen."""
+    return {r.rule.id: frozenset(r.rule.leads_to) for r in rulings if r.verdict is Verdict.UNKNOWN}
+
+
+def severity_of(rule: Rule, answer: Answer, harmed: bool | None) -> Severity:
+    """How bad a finding is: as its rule says where users suffer or nobody can say; where they do not, far less.
+
+    What is proven is worth a warning before anybody suffers; a pattern that harms nobody is worth knowing.
+    """
+    if harmed is not False:
+        return rule.severity
+    calm: Severity = rule.unharmed or ("warning" if answer.grade == "proof" else "info")
+    return min(calm, rule.severity, key=_WEIGHTS.__getitem__)
+
+
+def confidence_of(answer: Answer) -> Confidence:
+    """What the evidence proves, a step less where what would contradict it could not be looked at, or an effect is missing."""
+    step = GRADES.index(answer.grade) + bool(answer.doubtful or answer.contradictions)
+    return _WORDS[min(step, len(_WORDS) - 1)]
+
+
+def present_answers(ruling: Ruling) -> list[Answer]:
+    """Answers of the subjects that have it: what proves most first, then the earliest, then by name."""
+    answers = [answer for answer in ruling.answers if answer.verdict is Verdict.PRESENT]
+    return sorted(answers, key=lambda a: (_since(a) if _since(a) is not None else 0.0, a.subject))
+
+
+def _since(answer: Answer) -> float | None:
+    """When a finding began on a subject: when the first of the conditions that hold began to, as far as known."""
+    times = [e.since for e in answer.shown if e.verdict is Verdict.PRESENT and e.since is not None]
+    return min(times) if times else None
+
+
+def _onset(answers: Sequence[Answer]) -> float | None:
+    """The earliest known onset over the subjects."""
+    times = [time for answer in answers if (time := _since(answer)) is not None]
+    return min(times) if times else None
+
+
+def _finding(ruling: Ruling, place: Place, frame: Frame, first_step: Callable[[str], str]) -> Finding:
+    """A present rule as a person reads it."""
+    rule, answers = ruling.rule, present_answers(ruling)
+    worst = answers[0]
+    onset = _onset(answers)
+    evidence = tuple(sorted(worst.shown, key=lambda e: e.verdict is not Verdict.PRESENT))
+    severity = place.candidate.severity
+    return Finding(
+        rule=rule.id,
+        title=rule.title,
+        summary=sentence(rule, worst, onset, len(answers)),
+        cause=rule.cause,
+        layer=rule.layer,
+        scale=rule.scale,
+        subject=str(worst.subject),
+        subjects=tuple(str(answer.subject) for answer in answers),
+        severity=severity,
+        role="root" if place.root and severity != "info" else "contributing" if place.root else "consequence",
+        onset=onset,
+        confidence=confidence_of(worst),
+        evidence=evidence,
+        leads_to=tuple(place.explains),
+        explained_by=tuple(place.explained_by),
+        loop=tuple(place.loop),
+        contradicts=worst.contradictions,
+        check=check_lines(evidence, worst.subject, frame.recording),
+        playbook=rule.id,
+        first_step=first_step(rule.id),
+    )

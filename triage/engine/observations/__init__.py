@@ -1,0 +1,18 @@
+"""What is odd, where, since when and until when: observers look at signals, events and facts, and know no rule."""
+
+from collections.abc import Callable
+
+from triage.engine.frame import Frame
+from triage.model.observation import Seen
+
+Observer = Callable[[Frame], Seen]
+
+OBSERVERS: tuple[Observer, ...] = ()
+"""In the order in which they look: a later one may use what earlier ones saw (``frame.seen``)."""
+
+
+def observe(frame: Frame) -> Seen:
+    """What all observers see; ``frame.seen`` grows with each."""
+    for observer in OBSERVERS:
+        frame.seen = frame.seen + observer(frame)
+    return frame.seen

@@ -1,0 +1,261 @@
+"""Conditions on what happened: events of logs, clusters and people, and observations."""
+
+import re
+from collections.abc import Callable
+from functools import cache
+
+import re2
+
+from triage.engine.context import Context
+from triage.engine.frame import Frame
+from triage.errors import ConfigError
+from triage.model.diagnosis import Evidence, Verdict
+from triage.model.observation import Observation, named
+from triage.model.recording import Event, SourceState, Subject
+from triage.model.rule import Observed, Occurrence
+from triage.model.vocabulary import Scope
+
+PRESENT, ABSENT, UNKNOWN = Verdict.PRESENT, Verdict.ABSENT, Verdict.UNKNOWN
+
+CHANGE_KINDS = frozenset(
+    {"deploy", "config", "scale", "rollback", "restart", "drain", "change", "rollout", "upgrade", "failover"}
+)
+"""Kinds of events that somebody or something caused on purpose."""
+
+_EARLIER = 600.0
+"""An event without ``within`` counts from ten minutes before the window: a cause often comes a little before what it causes."""
+
+_COUNT = re.compile(r"[0-9]{1,9}")
+
+_GRACE = 60.0
+"""Clocks of event sources and metrics differ, and a scrape is late: an event may be stamped this much after the onset."""
+
+
+def occurred(occurrence: Occurrence, context: Context) -> Evidence:
+    """Events of a kind, counted."""
+    found = [event for event in _of_kind(occurrence.event, context) if _counts(event, occurrence, context)]
+    number = len({event.subject for event in found}) if occurrence.distinct else sum(_lines(event) for event in found)
+    if occurrence.at_least is not None:
+        verdict = PRESENT if number >= occurrence.at_least else ABSENT
+    else:
+        verdict = PRESENT if number <= (occurrence.at_most or 0) else ABSENT
+    unseen = _why_unseen(occurrence, context)
+    proven = verdict is PRESENT if occurrence.at_least is not None else verdict is ABSENT
+    if unseen and not proven:
+        verdict = UNKNOWN
+    first = min(found, key=lambda event: event.time) if found else None
+    return Evidence(
+        signal=f"event:{occurrence.event}",
+        subject=str(first.subject if first and first.subject else context.subject),
+        stat=", ".join(occurrence.name),
+        value=float(number),
+        op=">=" if occurrence.at_least is not None else "<=",
+        threshold=float(occurrence.at_least if occurrence.at_least is not None else occurrence.at_most or 0),
+        verdict=verdict,
+        since=first.time if first else None,
+        text=_event_text(first) if first else unseen or "none seen",
+    )
+
+
+def _why_unseen(occurrence: Occurrence, context: Context) -> str:
+    """Why that nothing was seen proves nothing; empty if it does prove something."""
+    if not _emitter_seen(occurrence, context):
+        return f"no {occurrence.emitter or occurrence.event} source to look at"
+    if occurrence.event not in _READ_FROM_LINES:
+        return ""
+    unread = sum(_lines(event) for event in _unread(occurrence, context))
+    return f"none seen, but {unread} error-like lines were understood by nobody" if unread else ""
+
+
+def _unread(occurrence: Occurrence, context: Context) -> list[Event]:
+    """Error-like lines of the window, new in it, that nothing understands and that could mean what is asked for."""
+    return [
+        event
+        for event in context.frame.recording.events_of("residue")
+        if event.attrs.get("new") == "yes"
+        and event.time >= context.frame.recording.window.start
+        and occurrence.emitter in ("", event.attrs.get("emitter", ""))
+        and not _is_a_strangers(event, context)
+        and _concerns(event.subject, context)
+    ]
+
+
+_READ_FROM_LINES = frozenset({"log", "said"})
+"""Kinds of events that stand in lines, any of which may be written in words that nobody knows."""
+
+
+def _lines(event: Event) -> int:
+    """How many lines an event stands for."""
+    told = event.attrs.get("count", "1")
+    return int(told) if _COUNT.fullmatch(told) else 1
+
+
+def _event_text(event: Event) -> str:
+    """An event in words: its line or note, with the change it stands for."""
+    if event.text.startswith(f"{event.kind} "):
+        return event.text
+    parts = [event.name, event.text] if event.kind in CHANGE_KINDS | {"xid"} else [event.text or event.name]
+    words = " ".join(part for part in dict.fromkeys(parts) if part)
+    return f"{event.kind} {words}" if event.kind in CHANGE_KINDS | {"xid"} else words
+
+
+def _of_kind(kind: str, context: Context) -> list[Event]:
+    """The events of a kind, by time; ``change`` is any change."""
+    recording = context.frame.recording
+    if kind != "change":
+        return recording.events_of(kind)
+    return [event for event in recording.events if event.kind in CHANGE_KINDS]
+
+
+def _counts(event: Event, occurrence: Occurrence, context: Context) -> bool:
+    """Whether an event of the kind is one that is asked for."""
+    if occurrence.name and event.name not in occurrence.name:
+        return False
+    if occurrence.own is not None and _is_own(event, context.frame.recording.service) != occurrence.own:
+        return False
+    if not all(matches(wanted, event.attrs.get(key, "")) for key, wanted in occurrence.where.items()):
+        return False
+    if not _in_time(event, occurrence, context):
+        return False
+    return occurrence.anywhere or (not _is_a_strangers(event, context) and _concerns(event.subject, context))
+
+
+def _is_a_strangers(event: Event, context: Context) -> bool:
+    """Whether something happened to another service. A change of it may be our cause; what its pods go through is not ours."""
+    return event.kind not in CHANGE_KINDS and not _is_own(event, context.frame.recording.service)
+
+
+def matches(pattern: str, text: str) -> bool:
+    """Whether all of a text, which anybody may have written, is what a rule asks for; takes linear time."""
+    return _matcher(pattern)(text.encode("utf-8", "replace")) is not None
+
+
+@cache
+def _matcher(text: str) -> Callable[[bytes], object]:
+    """What matches a rule's regular expression with whole texts.
+
+    :raises ConfigError: it is none that can be matched in linear time
+    """
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        matcher: Callable[[bytes], object] = re2.compile(text.encode(), options).fullmatch
+        return matcher
+    except re2.error as error:
+        raise ConfigError(
+            f"a rule asks for {text!r}, which is no regular expression", "triage rules lint shows the place"
+        ) from error
+
+
+def _is_own(event: Event, service: str) -> bool:
+    """Whether an event happened to the service itself."""
+    told = event.attrs.get("service")
+    return (
+        told == service
+        if told
+        else event.subject is None or event.subject.scope is not Scope.SERVICE or event.subject.id == service
+    )
+
+
+def _in_time(event: Event, occurrence: Occurrence, context: Context) -> bool:
+    """Whether an event lies in the span that is asked for."""
+    window = context.frame.recording.window
+    if occurrence.within is None:
+        return window.start - _EARLIER <= event.time <= window.end
+    grace = max(_GRACE, 2 * context.frame.grid.step)
+    return context.onset - occurrence.within <= event.time <= context.onset + grace
+
+
+def _concerns(about: Subject | None, context: Context) -> bool:
+    """Whether what was seen on somebody is about the subject: it, a part of it, what it is part of, or nobody in particular."""
+    subject = context.subject
+    if about is None or about == subject or Scope.SERVICE in (about.scope, subject.scope):
+        return True
+    if Scope.GATEWAY in (about.scope, subject.scope) or Scope.CLIENT in (about.scope, subject.scope):
+        return False
+    if Scope.GPU in (about.scope, subject.scope) and Scope.REPLICA in (about.scope, subject.scope):
+        return _share_a_card(context.frame, about, subject)
+    if Scope.NODE in (about.scope, subject.scope) and _is_unplaced(context.frame, about, subject):
+        return True
+    return about in context.frame.related(subject, about.scope) or subject in context.frame.related(about, subject.scope)
+
+
+def _is_unplaced(frame: Frame, one: Subject, other: Subject) -> bool:
+    """Whether nobody knows on which node the replica or card of a pair is."""
+    part = other if one.scope is Scope.NODE else one
+    return part.scope is not Scope.NODE and all(target.scope is not Scope.NODE for target in frame.recording.links.get(part, ()))
+
+
+def _share_a_card(frame: Frame, one: Subject, other: Subject) -> bool:
+    """Whether a card and a replica belong together: by their link, or by their node where no link tells whose the card is."""
+    card, replica = (one, other) if one.scope is Scope.GPU else (other, one)
+    owners = [target for target in frame.recording.links.get(card, ()) if target.scope is Scope.REPLICA]
+    return replica in owners if owners else bool({*frame.related(card, Scope.NODE)} & {*frame.related(replica, Scope.NODE)})
+
+
+def _emitter_seen(occurrence: Occurrence, context: Context) -> bool:
+    """Whether a source was there that would have shown the event."""
+    seen = {source.name for source in context.frame.recording.sources if source.state in (SourceState.OK, SourceState.PARTIAL)}
+    if occurrence.event in CHANGE_KINDS:
+        return "changes" in seen
+    if occurrence.event == "xid":
+        return "log:kernel" in seen
+    if occurrence.emitter:
+        return f"log:{occurrence.emitter}" in seen
+    if occurrence.event == "metric":
+        return bool(context.frame.recording.series)
+    if occurrence.event == "drift":
+        return any(fact.subject.scope is Scope.REPLICA for fact in context.frame.recording.facts)
+    return any(name.startswith("log:") for name in seen)
+
+
+# Observations
+
+
+def seen(asked: Observed, context: Context) -> Evidence:
+    """Observations of a class, counted."""
+    found = [one for one in context.frame.seen.odd if _is_meant(one, asked, context)]
+    least = 1 if asked.at_least is None else asked.at_least
+    holds = len(found) <= asked.at_most if asked.at_most is not None else len(found) >= least
+    judged = context.frame.seen.could_tell(asked.observed, asked.of, asked.at)
+    proven = holds if asked.at_most is None else not holds
+    first = min(found, key=lambda one: (one.since or 0.0, one.subject)) if found else None
+    shown = first.evidence if first is not None else None
+    blank = shown or Evidence(
+        signal=f"observed:{asked.observed}",
+        subject=str(first.subject if first else context.subject),
+        stat=", ".join(asked.of),
+        value=float(len(found)),
+        op="<=" if asked.at_most is not None else ">=",
+        threshold=float(asked.at_most if asked.at_most is not None else least),
+        verdict=UNKNOWN,
+        since=first.since if first else None,
+        text=first.text if first else "nothing odd seen" if judged else "nothing that could be judged",
+    )
+    verdict = (PRESENT if holds else ABSENT) if proven or judged else UNKNOWN
+    return blank.model_copy(update={"verdict": verdict})
+
+
+def _is_meant(one: Observation, asked: Observed, context: Context) -> bool:
+    """Whether an observation is one that is asked for."""
+    if one.sort != asked.observed or (asked.of and not named(one.of, asked.of)):
+        return False
+    if (asked.at and one.subject.scope is not asked.at) or (asked.against and one.against != asked.against):
+        return False
+    if (asked.direction and one.direction != asked.direction) or (asked.still is not None and (one.end is None) != asked.still):
+        return False
+    if asked.size is not None and (one.size is None or one.size < asked.size):
+        return False
+    if not all(matches(wanted, one.attrs.get(key, "")) for key, wanted in asked.where.items()):
+        return False
+    return _began_in_time(one, asked, context) and (asked.anywhere or _concerns(one.subject, context))
+
+
+def _began_in_time(one: Observation, asked: Observed, context: Context) -> bool:
+    """Whether an observation began near the onset of the symptom, where that is asked for."""
+    if asked.within is None:
+        return True
+    if one.onset is None:
+        return False
+    grace = max(_GRACE, 2 * context.frame.grid.step)
+    return context.onset - asked.within <= one.onset[1] and one.onset[0] <= context.onset + grace

@@ -1,0 +1,90 @@
+"""An observation: one thing that is odd, where, since when and until when. Rule-free: it says what is seen, not what it means."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from triage.model.diagnosis import Evidence
+from triage.model.recording import Subject
+from triage.model.vocabulary import Scope
+
+Sort = Literal["promise", "shift", "life", "said", "identity", "instrument", "change", "driver", "coincides", "outlier"]
+"""Classes of observations; docs/observations.md explains each."""
+
+SORTS: tuple[Sort, ...] = get_args(Sort)
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One thing that is odd.
+
+    :param of: what it is about: a signal, a promise, a class of statements, a setting, an instrument's fault, a kind of change …
+    :param subject: whom it was seen on
+    :param onset: between which two moments it began, Unix seconds; None if it was there before all data or nobody can say
+    :param end: when it ended; None if it is still so
+    :param against: what it was held against: ``past``, ``twins``, ``limit``, ``declared``; empty where nothing is compared
+    :param direction: ``worse``, ``better``, ``up``, ``down``; empty where there is none
+    :param size: how many times as bad as what it was held against; of a share or a count the number itself
+    :param value: what was measured, base units; ``usual`` is what it was held against
+    :param support: independent samples or lines that it rests on
+    :param source: family of sources that saw it (triage/engine/families.py)
+    :param attrs: what else is known, as text (actor, relation, dimension …)
+    :param salient: it has to be explained: a person would ask about it
+    """
+
+    sort: Sort
+    of: str
+    subject: Subject
+    text: str
+    onset: tuple[float, float] | None = None
+    end: float | None = None
+    against: str = ""
+    direction: str = ""
+    size: float | None = None
+    value: float | None = None
+    usual: float | None = None
+    unit: str = ""
+    support: int = 1
+    source: str = ""
+    attrs: Mapping[str, str] = field(default_factory=dict)
+    evidence: Evidence | None = None
+    salient: bool = False
+
+    @property
+    def since(self) -> float | None:
+        """When it had surely begun."""
+        return None if self.onset is None else self.onset[1]
+
+
+Judged = tuple[Sort, str, Scope]
+"""What an observer looked at: a class, what it is about and the scope of its subjects."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What observers saw, and what they could judge: where nothing odd was seen of what was judged, nothing odd is there.
+
+    :param judged: what was looked at well enough to say that it is not odd, had nothing been found
+    """
+
+    odd: tuple[Observation, ...] = ()
+    judged: frozenset[Judged] = frozenset()
+
+    def __add__(self, other: "Seen") -> "Seen":
+        return Seen(self.odd + other.odd, self.judged | other.judged)
+
+    def could_tell(self, sort: Sort, of: Iterable[str], scope: Scope | None) -> bool:
+        """Whether anything of this was judged, so that not having seen it means something.
+
+        :param of: names, any if empty; a name that ends in ``*`` stands for all that begin so
+        """
+        wanted = tuple(of)
+        return any(
+            judged == sort and (scope is None or at is scope) and (not wanted or named(name, wanted))
+            for judged, name, at in self.judged
+        )
+
+
+def named(name: str, wanted: Iterable[str]) -> bool:
+    """Whether a name is one of those that are asked for; ``latency.*`` stands for all that begin with ``latency.``."""
+    return any(name == one or (one.endswith("*") and name.startswith(one[:-1])) for one in wanted)
