@@ -86,7 +86,7 @@ def test_the_installed_program_replays_a_case(installed: Path, tmp_path: Path) -
     """An incident is diagnosed, which takes dialects, rules, playbooks and the engine."""
     case = min(path.parent for path in (ROOT / "tests" / "incidents").rglob("case.toml"))
     report = run(installed / "bin" / "triage", "replay", case, "--format", "json", folder=tmp_path, codes=(0, 1, 2, 3))
-    assert '"schema": "triage.diagnosis/1"' in report
+    assert '"schema": "triage.diagnosis/2"' in report
 
 
 def test_the_installed_program_loads_all_collectors(installed: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from triage.engine.context import Context
 from triage.engine.derive import derive
 from triage.engine.frame import Frame
 from triage.model.recording import Event, Fact, Floats, Histogram, Origin, Recording, Series, Source, SourceState, Subject, Window
-from triage.model.rule import Condition, Rule
+from triage.model.rule import Condition, Grade, Rule
 from triage.model.vocabulary import Scope, catalogue
 
 STEP = 15.0
@@ -188,8 +188,8 @@ def context(frame: Frame, subject: str = "replica/a", onset: float | None = None
     return Context(frame, who(subject), start if onset is None else start + onset)
 
 
-def rule(name: str, present: Condition | Mapping[str, object], **told: object) -> Rule:
-    """A rule with what it takes besides its evidence."""
+def rule(name: str, shown: Condition | Mapping[str, object], grade: Grade = "strong", **told: object) -> Rule:
+    """A rule that shows itself in one way, with what it takes besides."""
     usual: dict[str, object] = {
         "id": name,
         "title": name.replace("-", " "),
@@ -199,8 +199,7 @@ def rule(name: str, present: Condition | Mapping[str, object], **told: object) -
         "scale": "machine",
         "scope": "replica",
         "severity": "warning",
-        "specificity": 2,
-        "present": present,
+        "shows": [{grade: shown}],
         "finding": "{subject} has it since {onset}",
     }
     return Rule.model_validate(usual | told)

@@ -111,11 +111,21 @@ def test_less_seen_is_less_sure() -> None:
     both = {"any": [{"signal": "kv.usage", "above": 0.9}, {"signal": "preemptions", "stat": "sum", "at_least": 1}]}
     against = {"signal": "queue.waiting", "below": 1}
     told, alone = (
-        of(signals, rule("x", both, absent=against, specificity=2)).findings[0].confidence
+        of(signals, rule("x", both, refuted_by=against)).findings[0].confidence
         for signals in ({"kv.usage": 0.97, "queue.waiting": 3}, {"kv.usage": 0.97})
     )
-    assert 0 < alone < told <= 0.8
-    assert of({"kv.usage": 0.97}, rule("x", both, specificity=1)).findings[0].confidence < told
+    assert (told, alone) == ("likely", "possible")
+    assert of({"kv.usage": 0.97}, rule("x", both, "weak")).findings[0].confidence == "possible"
+    assert of({"kv.usage": 0.97}, rule("x", both, "proof")).findings[0].confidence == "proven"
+
+
+def test_an_effect_that_is_measured_and_missing_speaks_against() -> None:
+    """A kind that should have brought something about is less sure without it, and says so."""
+    full = rule("x", {"signal": "kv.usage", "above": 0.9}, "proof", expects=[{"signal": "queue.waiting", "above": 1}])
+    (unseen,) = of({"kv.usage": 0.97}, full).findings
+    (missing,) = of({"kv.usage": 0.97, "queue.waiting": 0}, full).findings
+    assert (unseen.confidence, unseen.contradicts) == ("proven", ())
+    assert (missing.confidence, [e.signal for e in missing.contradicts]) == ("likely", ["queue.waiting"])
 
 
 def test_the_first_step_is_that_of_the_playbook() -> None:

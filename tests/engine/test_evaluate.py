@@ -39,7 +39,7 @@ def test_evidence_for_and_against(usage: float | None, waiting: float | None, ve
     """Evidence against wins; evidence for that was looked at and is not there rules out as well; else nobody knows."""
     told = {"kv.usage": usage, "queue.waiting": waiting}
     frame = frame_of({"batch.running": 1, **{name: value for name, value in told.items() if value is not None}})
-    assert ruled(frame, rule("full", FULL, absent=ROOM)) is verdict
+    assert ruled(frame, rule("full", FULL, refuted_by=ROOM)) is verdict
 
 
 def test_a_rule_is_present_where_any_subject_has_it_and_absent_where_none_has() -> None:
@@ -54,7 +54,7 @@ def test_a_rule_is_present_where_any_subject_has_it_and_absent_where_none_has() 
 def test_the_deciding_evidence() -> None:
     """What is shown of a ruled-out kind is the evidence against it, or the evidence for it that is not there."""
     service = frame_of({"kv.usage": 0.99, "queue.waiting": 0})
-    against = answer_of(service, rule("full", FULL, absent=ROOM), who("replica/a"), 0)
+    against = answer_of(service, rule("full", FULL, refuted_by=ROOM), who("replica/a"), 0)
     assert [e.signal for e in against.deciding] == ["queue.waiting"]
     lacking = answer_of(frame_of({"kv.usage": 0.5}), rule("full", {"all": [FULL, ROOM]}), who("replica/a"), 0)
     assert [e.signal for e in lacking.deciding] == ["kv.usage"]
@@ -111,6 +111,6 @@ def test_all_signals_of_a_rule() -> None:
     one = rule(
         "x",
         {"all": [FULL, {"not": {"any": [{"gone": "finished"}, {"event": "deploy", "at_least": 1}]}}]},
-        absent={"all": [ROOM, FULL]},
+        refuted_by={"all": [ROOM, FULL]},
     )
     assert signals_of(one) == ("kv.usage", "finished", "queue.waiting")

@@ -17,8 +17,8 @@ layer: engine
 scale: machine
 scope: replica
 severity: warning
-specificity: 2
-present: {{signal: kv.usage, above: 0.95}}
+shows:
+  - strong: {{signal: kv.usage, above: 0.95}}
 finding: "{{subject}} is full"
 """
 
@@ -52,12 +52,12 @@ def test_a_users_rule_joins_and_replaces(tmp_path: Path) -> None:
         ("title: A title\n", "", (1, 1), "the key 'title' is missing", ""),
         ("title:", "titel:", (2, 1), "the key 'titel' is not known here", "did you mean 'title'?"),
         ("severity: warning", "severity: warnin", (8, 11), "'severity' is 'warnin', but must be one of info,", "'warning'?"),
-        ("above: 0.95", "above: fast", (10, 36), "'above' must be a number or a mapping, not 'fast'", ""),
-        ("above: 0.95", "above: {baselin: 2}", (10, 37), "the key 'baselin' is not known here", "'baseline'?"),
-        ("above: 0.95", "above: {baseline: x}", (10, 47), "'baseline' must be a number, not 'x'", ""),
-        ("kv.usage", "kv.usag", (10, 19), "no signal is called kv.usag", "did you mean 'kv.usage'?"),
-        ("signal: kv", "sginal: kv", (10, 10), "a condition has one of the keys", "did you mean 'signal'?"),
-        ("{signal: kv.usage, above: 0.95}", "{any: []}", (10, 16), "'any' must not be empty", ""),
+        ("above: 0.95", "above: fast", (10, 39), "'above' must be a number or a mapping, not 'fast'", ""),
+        ("above: 0.95", "above: {baselin: 2}", (10, 40), "the key 'baselin' is not known here", "'baseline'?"),
+        ("above: 0.95", "above: {baseline: x}", (10, 50), "'baseline' must be a number, not 'x'", ""),
+        ("kv.usage", "kv.usag", (10, 22), "no signal is called kv.usag", "did you mean 'kv.usage'?"),
+        ("signal: kv", "sginal: kv", (10, 13), "a condition has one of the keys", "did you mean 'signal'?"),
+        ("{signal: kv.usage, above: 0.95}", "{any: []}", (10, 19), "'any' must not be empty", ""),
         ("severity: warning\n", "severity: warning\nseverity: info\n", (9, 1), "stands here twice", ""),
         ("scale: machine", "scale: machine\n\tx: 1", (7, 1), "not YAML", ""),
     ],

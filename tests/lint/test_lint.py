@@ -22,13 +22,13 @@ layer: engine
 scale: machine
 scope: replica
 severity: warning
-specificity: 2
-present:
-  all:
-    - {signal: kv.usage, at_least: 0.9, as: kv}
-    - {signal: batch.running, stat: max, at_most: {baseline: 0.2}}
-    - {event: log, at_least: 1, where: {path: "a.*"}}
-absent: {signal: kv.usage, below: 0.5}
+shows:
+  - strong:
+      all:
+        - {signal: kv.usage, at_least: 0.9, as: kv}
+        - {signal: batch.running, stat: max, at_most: {baseline: 0.2}}
+        - {event: log, at_least: 1, where: {path: "a.*"}}
+refuted_by: {signal: kv.usage, below: 0.5}
 finding: "{subject} holds {kv} since {onset}"
 leads_to: [kv-exhaustion-preemption]
 look_alikes:
@@ -59,21 +59,21 @@ def test_a_sound_rule_has_no_problem(tmp_path: Path) -> None:
         ("[kv-exhaustion-preemption]", "[kv-exhaustion]", "reference", (17, 12), "'kv-exhaustion'"),
         ("[kv-exhaustion-preemption]", "[kv-leak]", "reference", (17, 12), "names itself"),
         ("rule: runaway-generation", "rule: runaway", "reference", (19, 12), "'runaway'"),
-        ('{event: log, at_least: 1, where: {path: "a.*"}}', "{gone: kv.usag}", "signal", (14, 14), "kv.usag"),
-        ("event: log,", "event: log, name: [cuda-oomm],", "event", (14, 27), "'cuda-oomm'"),
-        ("event: log,", 'event: xid, name: ["79", "1079"],', "event", (14, 33), "no Xid 1079"),
+        ('{event: log, at_least: 1, where: {path: "a.*"}}', "{gone: kv.usag}", "signal", (14, 18), "kv.usag"),
+        ("event: log,", "event: log, name: [cuda-oomm],", "event", (14, 31), "'cuda-oomm'"),
+        ("event: log,", 'event: xid, name: ["79", "1079"],', "event", (14, 37), "no Xid 1079"),
         ("{subject} holds", "{subjekt} holds", "placeholder", (16, 10), "{subjekt}"),
         ("holds {kv}", "holds {kv:.2f}", "placeholder", (16, 10), "has a format"),
         ("holds {kv}", "holds {kv.real}", "placeholder", (16, 10), "{kv.real}"),
         ("holds {kv}", "holds {kv} {", "placeholder", (16, 10), "cannot be filled in"),
-        ("scope: replica", "scope: target", "scope", (12, 16), "nothing links it to a target"),
-        ("at_least: 0.9", "at_least: 90", "range", (12, 36), "lies between 0 and 1"),
-        ('"a.*"', '"(["', "pattern", (14, 47), "missing ]"),
+        ("scope: replica", "scope: target", "scope", (12, 20), "nothing links it to a target"),
+        ("at_least: 0.9", "at_least: 90", "range", (12, 40), "lies between 0 and 1"),
+        ('"a.*"', '"(["', "pattern", (14, 51), "missing ]"),
         (
             '{event: log, at_least: 1, where: {path: "a.*"}}',
             '{fact: engine, matches: "(?=x)"}',
             "pattern",
-            (14, 31),
+            (14, 35),
             "perl operator",
         ),
     ],
@@ -90,9 +90,9 @@ def test_an_error_is_found_at_its_place(
 @pytest.mark.parametrize(
     ("old", "new", "check", "place", "word"),
     [
-        ("holds {kv} since", "is full since", "unused", (12, 45), "does not use 'kv'"),
-        ("below: 0.5}", "below: 0.5, as: low}", "unused", (15, 44), "named in 'absent'"),
-        ("sources: [a lab]\n", "", "threshold", (12, 36), "where 0.9 comes from"),
+        ("holds {kv} since", "is full since", "unused", (12, 49), "does not use 'kv'"),
+        ("below: 0.5}", "below: 0.5, as: low}", "unused", (15, 48), "named in 'refuted_by'"),
+        ("sources: [a lab]\n", "", "threshold", (12, 40), "where 0.9 comes from"),
         ("layer: engine", "layer: cuda", "kind", (5, 8), "in the layer engine"),
         ("cause: runtime", "cause: tooling", "kind", (4, 8), "a runtime cause"),
     ],
@@ -122,7 +122,7 @@ def test_a_number_of_events_or_a_state_needs_no_source(tmp_path: Path) -> None:
     """One death is one death: only measured quantities need a reason for their bound."""
     text = SOUND.replace("sources: [a lab]\n", "").replace("kv.usage, at_least: 0.9", "replica.lost, at_least: 1")
     path = tmp_path / "kv-leak.yaml"
-    path.write_text(text.replace("absent: {signal: kv.usage, below: 0.5}\n", ""))
+    path.write_text(text.replace("refuted_by: {signal: kv.usage, below: 0.5}\n", ""))
     assert lint(Ruleset((read_rule(path),), BESIDE.rules, BESIDE.playbooks)) == []
 
 

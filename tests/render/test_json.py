@@ -27,7 +27,7 @@ def test_a_report_read_back_is_the_same_diagnosis(make: Callable[[], Diagnosis])
 def test_the_document_is_plain_json_with_a_final_newline(make: Callable[[], Diagnosis]) -> None:
     """Two spaces of indent, the schema's version first, and nothing that only Python reads."""
     document = to_json(make())
-    assert document.startswith('{\n  "schema": "triage.diagnosis/1",\n  "service"')
+    assert document.startswith('{\n  "schema": "triage.diagnosis/2",\n  "service"')
     assert document.endswith("}\n")
     json.loads(document, parse_constant=pytest.fail)
 
@@ -52,7 +52,7 @@ def test_the_published_schema_is_that_of_the_report() -> None:
     """Every key of a report is described, under its public name."""
     schema = json.loads(json_schema())
     assert set(schema["properties"]) == set(json.loads(to_json(incident())))
-    assert schema["properties"]["schema"]["const"] == "triage.diagnosis/1"
+    assert schema["properties"]["schema"]["const"] == "triage.diagnosis/2"
 
 
 def test_the_guide_shows_a_whole_report_that_is_valid() -> None:

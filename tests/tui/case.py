@@ -30,7 +30,7 @@ from triage.model.diagnosis import (
 )
 from triage.model.playbook import Command, Playbook, Section, Step, Variant
 from triage.model.recording import Event, Origin, Recording, Series, Source, SourceState, Subject, Window
-from triage.model.rule import LookAlike, Measure, Rule
+from triage.model.rule import Alternative, LookAlike, Measure, Rule
 from triage.model.vocabulary import Cause, Combine, Layer, Scale, Scope
 from triage.tui.desk import LocalDesk
 from triage.tui.feed import Feed, Replay
@@ -320,8 +320,7 @@ def _rule(rule: str, title: str, question: str, layer: Layer, *alike: str) -> Ru
         scale=Scale.CLUSTER,
         scope=Scope.SERVICE,
         severity="critical",
-        specificity=2,
-        present=Measure(signal="queue.waiting", above=1.0),
+        shows=(Alternative(strong=Measure(signal="queue.waiting", above=1.0)),),
         finding="{subject}",
         look_alikes=tuple(LookAlike(rule=one, because="no request is asked for twice then") for one in alike),
     )

@@ -354,7 +354,7 @@ class Diagnosis(Part):
     service: str
     window: Span
     status: Status
-    cause: CauseView
+    cause: CauseView = CauseView(state=CauseState.NONE)
     headline: str
     vitals: tuple[Vital, ...] = ()
     symptoms: tuple[Symptom, ...]

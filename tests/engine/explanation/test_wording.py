@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 
 import pytest
-from triage.engine.wording import check_lines, clock, sentence
 
 from tests.engine.making import Buckets, Shift, at, frame_of, make_recording, rule, who
 from triage.engine.diagnose import diagnose
 from triage.engine.evaluate import answer_of
+from triage.engine.explanation.wording import check_lines, clock, sentence
 from triage.model.diagnosis import Evidence, Verdict
 
 

@@ -5,16 +5,14 @@ from collections.abc import Mapping
 
 from hypothesis import given
 from hypothesis import strategies as st
-from triage.engine.rank import SLACK, Candidate, Place, rank
 
+from triage.engine.explanation.rank import SLACK, Candidate, Place, rank
 from triage.model.diagnosis import Severity
 
 
-def kind(
-    name: str, leads_to: str = "", onset: float | None = 0.0, severity: Severity = "warning", specificity: int = 2
-) -> Candidate:
+def kind(name: str, leads_to: str = "", onset: float | None = 0.0, severity: Severity = "warning", proof: int = 1) -> Candidate:
     """A present kind; what it leads to is set apart by spaces."""
-    return Candidate(name, severity, specificity, onset, frozenset(leads_to.split()))
+    return Candidate(name, severity, proof, onset, frozenset(leads_to.split()))
 
 
 def ranked(*candidates: Candidate, bridges: Mapping[str, str] | None = None) -> list[Place]:
@@ -76,7 +74,7 @@ def test_a_loop_that_something_outside_explains_has_no_root_in_it() -> None:
 
 def test_of_a_simultaneous_loop_the_more_telling_evidence_is_the_trigger() -> None:
     """Onsets within the slack count as one; then what its evidence proves, then the name."""
-    assert roots(kind("a", "b", onset=10, specificity=1), kind("b", "a", onset=20, specificity=3)) == ["b"]
+    assert roots(kind("a", "b", onset=10, proof=0), kind("b", "a", onset=20, proof=2)) == ["b"]
     assert roots(kind("b", "a", onset=20), kind("a", "b", onset=10)) == ["a"]
 
 
@@ -95,7 +93,7 @@ def test_a_bridge_does_not_turn_a_known_arrow_round() -> None:
 def test_order_among_roots() -> None:
     """By severity, then by what the evidence proves, then by how much each explains, then by onset, then by name."""
     assert roots(kind("a", severity="info"), kind("b", severity="critical"), kind("c")) == ["b", "c", "a"]
-    assert roots(kind("a", specificity=1), kind("b", specificity=3)) == ["b", "a"]
+    assert roots(kind("a", proof=0), kind("b", proof=2)) == ["b", "a"]
     assert roots(kind("a"), kind("b", "c d"), kind("c", onset=9), kind("d", onset=9)) == ["b", "a"]
     assert roots(kind("a", onset=500), kind("b", onset=0)) == ["b", "a"]
     assert roots(kind("b"), kind("a")) == ["a", "b"]
