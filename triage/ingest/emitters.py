@@ -1,10 +1,12 @@
 """Who wrote a log: its kind and its subject, told by the file's name and, where the name says nothing, by its first lines."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import re2
 
+from triage.ingest.forms import NOBODY, Origin
 from triage.model.recording import Subject
 from triage.model.vocabulary import Scope
 
@@ -51,29 +53,45 @@ KINDS = (*(kind for kind, _ in _NAMES), "other")
 
 _BY_NAME = tuple((kind, re2.compile(rf"(?i)^(?:{words})(?:[-_.](.+))?$")) for kind, words in _NAMES)
 
-_CONTENT: tuple[tuple[str, tuple[bytes, ...]], ...] = (
-    (
-        "engine",
-        (rb"Avg (?:prompt|generation) throughput", rb"(?:Prefill|Decode) batch[.,]", rb"\[TRT-LLM\]", rb"text_generation_"),
-    ),
-    ("engine", (rb"vLLM API server", rb"server_args=", rb"slot +update_slots", rb"EngineCore")),
-    ("kernel", (rb" kernel: \[", rb"NVRM: ", rb"^\[ *\d+\.\d{6}\] ")),
-    ("kube-events", (rb"(?:Normal|Warning) +\w+ +\S*(?:pod|node|deployment|replicaset|job|horizontalpodautoscaler)/",)),
-    ("kube-events", (rb'"involvedObject"', rb"LAST SEEN +TYPE +REASON")),
-    ("kubelet", (rb"prober\.go", rb"kuberuntime_manager", rb"pod_workers\.go", rb"container_log_manager")),
-    ("gateway", (rb'^\[[^\]]+\] "(?:GET|POST|PUT|DELETE) ', rb'"response_flags"', rb"vllm_router", rb"LiteLLM")),
-    ("gateway", (rb'" \d{3} \d+ "[^"]*" "[^"]*" \d+ [\d.]+ \[',)),
-    ("dns", (rb"plugin/(?:errors|kubernetes|forward)", rb"CoreDNS")),
+_FEATURES: tuple[tuple[str, tuple[bytes, ...]], ...] = (
+    ("engine", (rb"Avg (?:prompt|generation) throughput", rb"(?:Prefill|Decode) batch[.,]", rb"\[TRT-LLM\]", rb"text_generation_")),
+    ("engine", (rb"vLLM API server", rb"server_args=", rb"slot +update_slots", rb"EngineCore", rb"ProcessGroup", rb"NCCL (?:WARN|INFO)")),
+    ("engine", (rb"(?i)\bload\w*\b.{0,40}\b(?:model|weights|checkpoints?|safetensors|tensors|shards)\b", rb"(?i)\bkv[ _-]?cache\b")),
+    ("engine", (rb"\b(?:tensor_parallel_size|max_model_len|max_num_seqs|n_ctx|tp_size)\b", rb"CUDA out of memory", rb"\[rank\d+\]")),
+    ("engine", (rb"\b(?:vllm|sglang|tensorrt_llm|lmdeploy|torch|transformers)/[\w/.-]*\.py", rb"\b(?:torch\.\w*|CUDA|cuda\w*|nccl\w*) ?[Ee]rror")),
+    ("engine", (rb"\b(?:llama_|ggml_|load_tensors|srv  )\w*", rb"source=(?:sched|server|runner|types|gpu|llama)\.go", rb"llama runner")),
+    ("engine", (rb"\b(?:model_lifecycle|python_be|pb_stub)\.cc", rb"text_generation_launcher")),
+    ("kernel", (rb" kernel: ", rb"NVRM: ", rb"^\[ *\d+\.\d{6}\] ", rb"^\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\] ")),
+    ("kube-events", (rb"(?:Normal|Warning) +\w+ +\S*(?:pod|node|deployment|replicaset|statefulset|job|horizontalpodautoscaler)/",)),
+    ("kube-events", (rb'"involvedObject"', rb"LAST SEEN +TYPE +REASON", rb"^ *Type +Reason +Age +From +Message")),
+    ("kube-events", (rb"^NAME +READY +STATUS +RESTARTS", rb"^NAMESPACE +NAME +READY", rb"^ +(?:Normal|Warning) +\w+ +(?:\d+[dhms])+ ")),
+    ("kube-events", (rb"^(?:Name|Namespace|Node|Start Time|Containers|Conditions|Events|Taints|Allocatable): ", rb"^ +Last State: +")),
+    ("kubelet", (rb"prober\.go", rb"kuberuntime_manager", rb"pod_workers\.go", rb"container_log_manager", rb"\bkubelet(?:\.go|_)")),
+    ("gateway", (rb'^\[[^\]]+\] "(?:GET|POST|PUT|DELETE) ', rb'"response_flags"', rb"vllm_router", rb"LiteLLM", rb"haproxy\[")),
+    ("gateway", (rb'" \d{3} \d+ "[^"]*" "[^"]*"', rb"(?i)\bupstream\b", rb'"caller":"(?:requestcontrol|scheduling|handlers)/')),
+    ("gateway", (rb"\d+#\d+: \*\d+ ", rb"\b(?:sglang|smg|vllm|dynamo)_router", rb"dynamo_llm::http")),
+    ("dns", (rb"plugin/(?:errors|kubernetes|forward)", rb"CoreDNS", rb"\bNXDOMAIN\b", rb"\bSERVFAIL\b")),
     ("etcd", (rb'"caller":"(?:etcdserver|wal|lease|rafthttp|embed)',)),
+    ("autoscaler", (rb"\bscale_handler\b", rb"(?i)\bscaledobject", rb'"logger":"(?:keda|provisioner|cluster-autoscaler)')),
+    ("ray", (rb"\(raylet\)", rb"\bgcs_server\b", rb"(?:node_manager|gcs_\w+)\.cc:", rb"\(ServeController")),
     ("prometheus", (rb"scrape manager", rb"scrape_pool=")),
-    ("nvidia-smi", (rb"NVIDIA-SMI", rb"nvidia-smi")),
+    ("nvidia-smi", (rb"NVIDIA-SMI", rb"nvidia-smi", rb"^=+NVSMI LOG", rb"^Attached GPUs +:", rb"^ +(?:Bus Id|FB Memory Usage|GPU UUID) ")),
     ("dcgm", (rb"dcgm", rb"DCGM")),
     ("bmc", (rb"\bbmc\[", rb"IPMI", rb"SEL ")),
+    ("runtime", (rb"\bcontainerd\b", rb"\bio\.containerd", rb"\bdockerd\b")),
     ("journal", (rb"systemd\[1\]:",)),
 )
-"""What only one kind of emitter writes, for files whose name says nothing."""
+"""What lines of one kind of emitter hold and those of others seldom do. Each line that holds something counts once."""
 
-_BY_CONTENT = tuple((kind, re2.compile(b"(?m)" + b"|".join(words))) for kind, words in _CONTENT)
+_BY_FEATURES = tuple((kind, re2.compile(b"|".join(words))) for kind, words in _FEATURES)
+
+_SURE = 3
+"""Lines with features of one kind that outweigh a file's name, if no line fits the name; one in three of few lines is as good."""
+
+_ROLES = frozenset({"release", "automation", "operator", "stacks", "quality", "inventory", "client", "console", "bmc", "device-plugin", "ray"})
+"""What a file's name says of these is who speaks and to what end; what is spoken of may be anything."""
+
+_TELLING = frozenset(kind for kind, _ in _FEATURES)
 
 ON_NODES = frozenset({"kernel", "kubelet", "journal", "console", "bmc", "nvidia-smi", "device-plugin", "dcgm", "runtime"})
 """Emitters of which each node has its own; the name after the kind is the node's."""
@@ -91,17 +109,39 @@ class Emitter:
     subject: Subject
 
 
-def emitter_of(stem: str, head: Iterable[bytes], subjects: Subjects, service: str) -> Emitter:
-    """The emitter of a file.
+def emitter_of(stem: str, head: Iterable[bytes], subjects: Subjects, service: str, origin: Origin = NOBODY) -> Emitter:
+    """The emitter of a file, or of one of the writers in it.
+
+    Content decides; the name of the file, program or container is a hint that counts where content says nothing else.
 
     :param stem: the file's name without ``.log`` and ``.gz``
     :param head: its first lines
     :param subjects: maps the name of a replica, node or gateway to its subject, if that is known
+    :param origin: who a wrapper says wrote the lines
     """
-    kind, name = _by_name(stem)
-    if kind == "other":
-        kind, name = _by_content(head), stem
-    return Emitter(kind, subjects(name) or subjects(stem) or _subject(kind, name, stem, service))
+    named, name = _by_name(stem)
+    hint = emitter_within(origin.ident) or emitter_within(origin.container) or named
+    if hint == "other" and origin.ident:
+        hint = _UNKNOWN_PROGRAM
+    speaks = emitter_within(origin.ident)
+    kind = hint if hint in _ROLES or speaks not in {"", "runtime"} else _by_content(head, hint)
+    if named == "other" or kind != named:
+        name = stem
+    if origin.node and kind in ON_NODES:
+        name = _by_name(stem)[1] if named in ON_NODES and _by_name(stem)[1] != stem else origin.node
+        return Emitter(kind, subjects(name) or Subject(Scope.NODE, name))
+    known = subjects(name) or subjects(stem) or (subjects(_by_name(stem)[1]) if kind == "engine" else None)
+    return Emitter(kind, known or _subject(kind, name if kind == named else _by_name(stem)[1], stem, service))
+
+
+_UNKNOWN_PROGRAM = "journal"
+"""What a program is that syslog or the journal names and nobody knows."""
+
+
+def emitter_within(name: str) -> str:
+    """The kind that the name of a program or container tells; empty if it tells none."""
+    kind = _by_name(name)[0] if name else "other"
+    return "" if kind == "other" else kind
 
 
 def _by_name(stem: str) -> tuple[str, str]:
@@ -113,9 +153,19 @@ def _by_name(stem: str) -> tuple[str, str]:
     return "other", stem
 
 
-def _by_content(head: Iterable[bytes]) -> str:
-    text = b"\n".join(head)
-    return next((kind for kind, pattern in _BY_CONTENT if pattern.search(text)), "other")
+def _by_content(head: Iterable[bytes], hint: str) -> str:
+    """The kind whose features most lines have; the hint if they say too little."""
+    found: Counter[str] = Counter()
+    lines = 0
+    for line in head:
+        lines += 1
+        found.update({kind for kind, pattern in _BY_FEATURES if pattern.search(line)})
+    if not found:
+        return hint
+    best = max(found, key=lambda kind: (found[kind], -KINDS.index(kind)))
+    if hint == "other":
+        return best
+    return best if not found[hint] and hint in _TELLING and found[best] >= min(_SURE, lines / 3) else hint
 
 
 def _subject(kind: str, name: str, stem: str, service: str) -> Subject:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import re2
 
+from triage.ingest.joining import Trace
 from triage.ingest.redaction import clean_bytes
 from triage.ingest.signatures import Match
 from triage.model.recording import Event, Fact, Origin, Series, Subject, Window
@@ -427,11 +428,15 @@ class EngineLog:
                 self._life.ready = time
             self._life.said = time
 
+    def begins(self, line: bytes) -> bool:
+        """Whether a line is the first of a life."""
+        return any(mark in line for mark in _STARTS) or (b"version " in line and _BANNER(line) is not None)
+
     def feed(self, line: bytes, time: float) -> None:
         """Takes a line for facts and starts; lines from before the baseline count, too."""
         if time > self._window.end:
             return
-        if any(mark in line for mark in _STARTS) or (b"version " in line and _BANNER(line)):
+        if self.begins(line):
             self._start(time)
         elif self._life is not None:
             self._life.said = max(self._life.said, time)
@@ -482,6 +487,9 @@ class EngineLog:
             self._life.killed = True
         elif match.signature.role != "info" and match.signature.severity == "critical":
             self._err(match, time, line)
+
+    def raised(self, trace: Trace) -> None:
+        """Takes a traceback."""
 
     def _stop(self, time: float) -> None:
         if self._life is None:

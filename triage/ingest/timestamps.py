@@ -19,7 +19,7 @@ _FRACTION = rb"(?:[.,]\d{1,9})?"
 _FORMS: tuple[tuple[str, bytes], ...] = (
     ("iso", rb"\d{4}-\d\d-\d\d[T _]" + _CLOCK + _FRACTION + rb"(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?"),
     ("vllm", rb"(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) \d\d-\d\d " + _CLOCK + _FRACTION),
-    ("klog", rb"^(?:\[rank\d+\]:)?\[?[IWEFC]\d{4} " + _CLOCK + _FRACTION),
+    ("klog", rb"^(?:\[rank\d+\]:)?\[?[IWEFC]\d{3,4} " + _CLOCK + _FRACTION),
     ("syslog", rb"^(?:<\d{1,3}>)?\[?(?:[A-Z][a-z]{2} )?" + _MONTH + rb" [ \d]\d " + _CLOCK + _FRACTION + rb"(?: \d{4})?"),
     ("smi", rb"^Timestamp +: [A-Z][a-z]{2} " + _MONTH + rb" [ \d]\d " + _CLOCK + rb" \d{4}"),
     ("clf", rb"\d\d/" + _MONTH + rb"/\d{4}:" + _CLOCK + rb" [+-]\d{4}"),
@@ -29,6 +29,9 @@ _FORMS: tuple[tuple[str, bytes], ...] = (
     ("epoch", rb"^\[?\d{10}(?:\.\d{1,9})?[\] ,:]"),
     ("clock", rb"^\[?" + _CLOCK + _FRACTION + rb"[\] ]"),
 )
+STAMP = b"|".join(b"(?:" + pattern.removeprefix(b"^") + b")" for _, pattern in _FORMS)
+"""RE2 of a stamp in any form, wherever it stands."""
+
 _STAMP = re2.compile(b"|".join(b"(" + pattern + b")" for _, pattern in _FORMS))
 _KEYED = re2.compile(
     rb'"(?:@timestamp|timestamp|ts|time|start_time|asctime)": ?"?(?:(\d{4}-\d\d-\d\d[T ]'
@@ -115,6 +118,8 @@ class Clock:
     def _klog(self, text: bytes) -> float:
         """``I0916 13:00:38.000000`` and ``[E0916 13:00:38.000000``."""
         bare = text.rpartition(b":[")[2].lstrip(b"[")[1:]
+        if bare[3:4] == b" ":  # c10 leaves out the month's zero
+            bare = b"0" + bare
         return self._without_year(bare[:2] + b"-" + bare[2:])
 
     def _without_year(self, text: bytes) -> float:

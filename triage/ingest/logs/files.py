@@ -1,0 +1,95 @@
+"""The files of logs: one emitter's, oldest first, line by line, however they are packed."""
+
+import gzip
+import sys
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+import re2
+
+from triage.model.recording import Source, SourceState
+
+MAX_LINE = 16 * 1024
+"""Bytes of a line that are looked at; the rest is skipped."""
+
+MAX_BYTES = 2 << 30
+"""Bytes of a file, after decompression, that are read."""
+
+_FILE = re2.compile(r"(?i)\.(?:log|txt|out|jsonl?|events)(?:\.(\d+))?(?:\.gz)?$")
+_PREVIOUS = re2.compile(r"(?i)[-_.]prev(?:ious)?$")
+
+
+@dataclass(frozen=True)
+class Log:
+    """All files of one emitter, oldest first."""
+
+    stem: str
+    files: tuple[Path, ...]
+
+
+def logs_of(paths: Sequence[Path]) -> tuple[list[Log], list[Source]]:
+    """The logs in some paths, and a word on each path that is none."""
+    found: dict[str, list[tuple[int, Path]]] = {}
+    problems: list[Source] = []
+    for path in paths:
+        if str(path) == "-":
+            found.setdefault("stdin", []).append((0, path))
+        elif path.is_dir():
+            for file in sorted(path.iterdir()):
+                # a link in a folder that somebody handed over may point at anything on this machine
+                if _FILE.search(file.name) and file.is_file() and not file.is_symlink():
+                    _sort_in(found, file)
+        elif path.is_file():
+            _sort_in(found, path)
+        else:
+            problems.append(Source("log", SourceState.FAILED, f"{path} does not exist"))
+    return [Log(stem, tuple(path for _, path in sorted(files, reverse=True))) for stem, files in sorted(found.items())], problems
+
+
+def _sort_in(found: dict[str, list[tuple[int, Path]]], file: Path) -> None:
+    """Puts a file with the others of its emitter; a rotated one (``.log.1``) is older."""
+    suffix = _FILE.search(file.name)
+    stem = file.name[: suffix.start()] if suffix is not None else file.name
+    age = int(suffix.group(1) or 0) if suffix is not None else 0
+    if _PREVIOUS.search(stem):
+        stem, age = _PREVIOUS.sub("", stem), age + 1
+    found.setdefault(stem, []).append((age, file))
+
+
+def opened(path: Path) -> BinaryIO:
+    if str(path) == "-":
+        return sys.stdin.buffer
+    with path.open("rb") as stream:
+        packed = stream.read(2) == b"\x1f\x8b"
+    return gzip.open(path, "rb") if packed else path.open("rb")  # type: ignore[return-value]
+
+
+@dataclass
+class Lines:
+    """The lines of a log's files, each cut to a bounded length; what went wrong is in ``problems``."""
+
+    log: Log
+    problems: list[str] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[bytes]:
+        for path in self.log.files:
+            try:
+                with opened(path) as stream:
+                    yield from self._of(stream, path)
+            except (OSError, EOFError, zlib.error) as error:
+                self.problems.append(f"{path.name} cannot be read to its end: {error}")
+
+    def _of(self, stream: BinaryIO, path: Path) -> Iterator[bytes]:
+        read, whole = 0, True
+        while read < MAX_BYTES:
+            piece = stream.readline(MAX_LINE)
+            if not piece:
+                return
+            read += len(piece)
+            if whole:
+                yield piece.rstrip(b"\r\n")
+            whole = piece.endswith(b"\n")
+        self.problems.append(f"only the first {MAX_BYTES >> 20} MiB of {path.name} were read")

@@ -1,0 +1,66 @@
+"""A kernel's report of a card (Xid) as an event."""
+
+from typing import NamedTuple
+
+import re2
+
+from triage.ingest.logs.keeping import Key
+from triage.ingest.redaction import clean_bytes
+from triage.ingest.signatures import xid_codes
+from triage.model.recording import Event
+
+_XID = re2.compile(rb"\bXid \((?:PCI:)?([0-9a-fA-F:.]+)\): (\d{1,4}),? ?(.*)$")
+_XID_PROCESS = re2.compile(rb"^pid=(?:'?<?([\w-]+)>?'?)(?:, name=([^,]*))?,? ?(.*)$")
+_XID_PARENT = re2.compile(rb"caused by previous Xid (\d+)")
+
+
+class Xid(NamedTuple):
+    """A report of the driver: code, address of the card, and what follows."""
+
+    code: str
+    pci: str
+    rest: bytes
+
+
+def xid_of(line: bytes) -> Xid | None:
+    """The Xid in a line; None if it has none."""
+    found = _XID.search(line)
+    if found is None:
+        return None
+    pci, code, rest = found.groups()
+    return Xid(clean_bytes(code, 10), clean_bytes(pci, 40), rest)
+
+
+def xid_event(key: Key, time: float, rest: bytes, line: bytes, emitter: str, source: str) -> Event:
+    """The event of an Xid line."""
+    attrs = {"pci": key.apart[0], "emitter": emitter} | _xid_details(rest)
+    meaning = xid_codes().get(key.name)
+    if meaning is not None:
+        attrs |= {"class": meaning.fault_class, "meaning": meaning.name, "scope": meaning.scope, "role": meaning.role}
+        attrs |= {"kinds": " ".join(meaning.kinds), "action": meaning.action}
+    if "parent" in attrs:
+        attrs["role"] = "consequence"
+    return Event(time, "xid", key.name, key.subject, attrs, clean_bytes(line), source)
+
+
+def _xid_details(rest: bytes) -> dict[str, str]:
+    """Process, Xid before it and wording of the rest of an Xid line."""
+    details: dict[str, str] = {}
+    process = _XID_PROCESS.search(rest)
+    if process is not None:
+        pid, name, rest = process.groups()
+        details["pid"] = clean_bytes(pid, 20)
+        if name:
+            details["process"] = clean_bytes(name, 60)
+    parent = _XID_PARENT.search(rest)
+    if parent is not None:
+        details["parent"] = parent.group(1).decode()
+    if b"UNRECOGNIZED_CLIENT" in rest:
+        details["unrecognized_client"] = "yes"
+    if b"Nonfatal" in rest or b"Non-fatal" in rest:
+        details["fatal"] = "no"
+    elif b"Fatal" in rest or b"fatal" in rest:
+        details["fatal"] = "yes"
+    if rest.strip():
+        details["detail"] = clean_bytes(rest, 200)
+    return details

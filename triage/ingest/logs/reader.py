@@ -1,0 +1,274 @@
+"""Reads the lines of one emitter: what each of them becomes."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+from triage.ingest.access_log import parse_access
+from triage.ingest.access_summary import AccessSummary
+from triage.ingest.changes import KubeEvent, kube_event_of_line
+from triage.ingest.emitters import Emitter
+from triage.ingest.engine_log import EngineLog, LoadSeries
+from triage.ingest.logs.context import Context, Owned
+from triage.ingest.forms import record_of
+from triage.ingest.joining import Joiner, Trace
+from triage.ingest.logs.keeping import Kept, Key
+from triage.ingest.logs.kernel import xid_event, xid_of
+from triage.ingest.logs.volume import Volume
+from triage.ingest.quality_log import QualityLog
+from triage.ingest.redaction import clean, clean_bytes, without_prompt
+from triage.ingest.signatures import Match, signature_book
+from triage.ingest.timestamps import Clock
+from triage.model.recording import Event, Fact, Series
+
+_REQUEST_MARKS = (b" HTTP/", b"text_generation_router", b"log_server_r")
+
+
+@dataclass
+class Outside:
+    """Lines with a stamp that lies outside baseline and window."""
+
+    before: int = 0
+    after: int = 0
+    first: float = 0.0
+    last: float = 0.0
+
+    def count(self, time: float, *, before: bool) -> None:
+        """Counts a line."""
+        if not self.before + self.after:
+            self.first = self.last = time
+        self.first, self.last = min(self.first, time), max(self.last, time)
+        if before:
+            self.before += 1
+        else:
+            self.after += 1
+
+
+class Reader:
+    """Reads the lines of one emitter.
+
+    :param name: of the file, for the source of events
+    :param clock: reads the stamps of lines
+    :param first: stamp of the first line that has one; None if none of the first lines has
+    :param stranger: the emitter is neither ours nor carries us
+    """
+
+    def __init__(self, name: str, emitter: Emitter, clock: Clock, context: Context, first: float | None, owned: Owned) -> None:
+        self.emitter = emitter
+        self.name = name
+        self.owned = owned
+        self.problems: list[str] = []
+        self.facts: list[Fact] = []
+        self.outside = Outside()
+        self.lines = 0
+        self._clock = clock
+        self._context = context
+        self._window = context.window
+        self._now = first
+        self._timed = first is not None
+        self._book = signature_book()
+        self._kept = Kept(context.window)
+        self._extra: list[Event] = []
+        self._joiner = Joiner()
+        self._volume = Volume(emitter, context.window, name)
+        self._access = AccessSummary(emitter.subject, context.window, name)
+        self._load = LoadSeries(emitter.subject, context.window, name)
+        self._engine = EngineLog(emitter.subject, context.window, name)
+        self._quality = QualityLog(context.window, context.service, context.subjects, name)
+        self._take: Callable[[bytes, float], None] = {
+            "engine": self._take_engine,
+            "gateway": self._take_gateway,
+            "kube-events": self._take_kube,
+        }.get(emitter.kind, self._take_other)
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether some line had a stamp that could be read."""
+        return self._timed
+
+    def feed(self, line: bytes, stamp: bytes = b"") -> None:
+        """Takes a line.
+
+        :param stamp: the stamp that a wrapper gave it; its own counts if the wrapper gave none
+        """
+        self.lines += 1
+        time = self._clock.read(stamp) if stamp else None
+        if time is None:
+            time = self._clock.read(line)
+        if time is not None:
+            self._now, self._timed = time, True
+            self._volume.count(time)
+            if not self._window.baseline_start <= time <= self._window.end:
+                self.outside.count(time, before=time < self._window.baseline_start)
+        self._take(line, self._now if self._now is not None else self._window.end)
+
+    # ------------------------------------------------------------ by kind of emitter
+
+    def _take_engine(self, line: bytes, time: float) -> None:
+        if self._load.feed(line, time if self._timed else None):
+            self._volume.count_load(time)
+            self._engine.served(time)
+            return
+        if any(mark in line for mark in _REQUEST_MARKS):
+            request = parse_access(line)
+            if request is not None:
+                self._access.add(request, time if self._timed else None)
+                if 200 <= request.status < 300 and not request.is_probe:
+                    self._engine.served(time)
+                return
+        line = without_prompt(line)
+        if self._joiner.is_open and self._engine.begins(line):
+            self._flush()
+        self._engine.feed(line, time)
+        self._say(line, time)
+
+    def _take_gateway(self, line: bytes, time: float) -> None:
+        request = parse_access(line)
+        if request is not None:
+            self._access.add(request, time if self._timed else None)
+        else:
+            self._say(without_prompt(line), time)
+
+    def _take_kube(self, line: bytes, time: float) -> None:
+        event = kube_event_of_line(line, self._clock, self._window.end)
+        if event is not None:
+            self.take_kube(event, time)
+        else:
+            self._say(line, time)
+
+    def _take_other(self, line: bytes, time: float) -> None:
+        if b"Xid (" in line:
+            found = xid_of(line)
+            if found is not None:
+                key = Key("xid", found.code, self.emitter.subject, (found.pci,))
+                self._kept.add(key, time, partial(xid_event, key, time, found.rest, line, self.emitter.kind, self.name))
+                return
+        if self.emitter.kind in {"quality", "other"} and self._timed:
+            self._quality.feed(line, time)
+        self._say(line, time)
+
+    # ------------------------------------------------------------ what lines say
+
+    def _say(self, line: bytes, time: float) -> None:
+        """Takes a line that is neither load nor a request: alone, or as a part of a traceback."""
+        if self._joiner.wants(line):
+            inside, ended = self._joiner.feed(line, record_of(line), time)
+            for trace in ended:
+                self._mean_trace(trace)
+            if inside:
+                return
+        self._mean((line,), time)
+
+    def _flush(self) -> None:
+        """Ends the tracebacks that are still open."""
+        for trace in self._joiner.finish():
+            self._mean_trace(trace)
+
+    def _mean_trace(self, trace: Trace) -> None:
+        self._engine.raised(trace)
+        self._mean(tuple(trace.lines), trace.time)
+
+    def _mean(self, lines: tuple[bytes, ...], time: float) -> None:
+        """What one line, or the lines of one traceback, mean."""
+        for line in lines:
+            if not self._match(line, time) and line[:1] == b"{":
+                self._match(_spoken(line), time)
+
+    def _match(self, line: bytes, time: float, owned: Owned | None = None) -> bool:
+        """Makes an event of each signature that the line has; whether it has any."""
+        matched = False
+        for match in self._book.match(line, self.emitter.kind):
+            matched = True
+            if self.emitter.kind == "engine":
+                self._engine.saw(match, time, line)
+            about = owned or self._about_match(match)
+            apart = tuple(match.groups.get(name, "") for name in match.signature.apart_by)
+            more = _marks(about) if owned is not None or about.stranger else {}
+            if self.emitter.kind == "engine" and self._engine.phase:
+                more["phase"] = self._engine.phase
+            key = Key("log", match.signature.id, about.subject, apart)
+            self._kept.add(key, time, partial(_log_event, match, time, line, about, more, self.emitter.kind, self.name))
+        return matched
+
+    def _about_match(self, match: Match) -> Owned:
+        if "pod" in match.groups:
+            return self._context.of_pod(clean(match.groups["pod"], 253))
+        if "node" in match.groups:
+            return self._context.of_node(clean(match.groups["node"], 253))
+        return self.owned
+
+    def take_kube(self, event: KubeEvent, fallback: float) -> None:
+        """Takes an event of the cluster: itself, and what its words mean."""
+        time = event.time if event.time is not None else fallback
+        self._timed = self._timed or event.time is not None
+        owned = self._owner_of(event)
+        attrs = {
+            "message": event.message, "type": event.type, "object": event.object_name, "object_kind": event.object_kind,
+            "namespace": event.namespace,
+        } | _marks(owned)  # fmt: skip
+        text = f"{event.object_kind} {event.object_name}: {event.message}"
+        kept = {key: value for key, value in attrs.items() if value}
+        made = Event(time, "kube", event.reason, owned.subject, kept, clean(text), self.name)
+        self._kept.add(Key("kube", event.reason, owned.subject, (event.object_name,)), time, lambda: made, event.count)
+        line = f"{event.type} {event.reason} {event.namespace}/{event.object_kind}/{event.object_name} {event.message}"
+        self._match(line.encode(), time, owned)
+
+    def _owner_of(self, event: KubeEvent) -> Owned:
+        if event.object_kind == "node":
+            return self._context.of_node(event.object_name)
+        if event.object_kind == "pod":
+            return self._context.of_pod(event.object_name)
+        return self._context.of_workload(event.object_name)
+
+    # ------------------------------------------------------------ results
+
+    def close(self) -> None:
+        """Nothing more comes."""
+        self._flush()
+        if self.emitter.kind == "engine":
+            ending = self._engine.ending
+            self._extra, self.facts = self._engine.finish()
+            stopped = self._volume.stopped(ending)
+            self._extra.extend([stopped] if stopped is not None else [])
+
+    def events(self) -> Iterator[Event]:
+        """All events, those of one sort bounded in number."""
+        marks = {} if self._timed else {"untimed": "yes"}
+        for event in self._kept.events():
+            yield replace(event, attrs={**event.attrs, **marks}) if marks else event
+        whose = _marks(self.owned) if self.owned.stranger else {}
+        for event in (*self._extra, *self._access.events(), *self._quality.events()):
+            yield replace(event, attrs={**event.attrs, **whose}) if whose else event
+
+    def series(self) -> Iterator[Series]:
+        """All series; a stranger's are nobody's business."""
+        if self.owned.stranger:
+            return
+        yield from self._load.series()
+        yield from self._access.series()
+        yield from self._quality.series()
+        yield from self._volume.series()
+
+
+def _spoken(line: bytes) -> bytes:
+    """The words of a line of JSON with its fields behind them, as other programs would have written them."""
+    record = record_of(line)
+    fields = " ".join(f"{key}={value}" for key, value in record.fields.items())
+    return b" ".join((record.level.upper().encode(), record.message, fields.encode())).strip()
+
+
+def _marks(owned: Owned) -> dict[str, str]:
+    """Attributes that say whose an event is."""
+    marks = {"service": owned.service} if owned.service else {}
+    return marks | ({"stranger": "yes"} if owned.stranger else {})
+
+
+def _log_event(
+    match: Match, time: float, line: bytes, about: Owned, more: Mapping[str, str], emitter: str, source: str
+) -> Event:
+    """The event of a line with a signature."""
+    signature = match.signature
+    groups = {name: clean(value, 200) for name, value in match.groups.items()}
+    told = {"role": signature.role, "kinds": " ".join(signature.kinds), "severity": signature.severity, "emitter": emitter}
+    return Event(time, "log", signature.id, about.subject, {**groups, **more, **told}, clean_bytes(line), source)
+

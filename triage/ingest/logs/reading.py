@@ -1,0 +1,252 @@
+"""Reads logs: splits each file by who wrote its lines, reads each writer's, and puts together what they brought."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import chain, islice
+from pathlib import Path
+
+from triage.ingest.changes import kube_events_of_document
+from triage.ingest.emitters import Emitter, Subjects, emitter_of, emitter_within
+from triage.ingest.logs.context import Context, Owned
+from triage.ingest.logs.files import Lines, Log, logs_of
+from triage.ingest.forms import NOBODY, Origin, unwrap
+from triage.ingest.logs.reader import Outside, Reader
+from triage.ingest.redaction import clean, without_escapes
+from triage.ingest.timestamps import Clock, boot_time
+from triage.model.recording import Event, Fact, Series, Source, SourceState, Window
+from triage.model.vocabulary import Scope
+
+MAX_DOCUMENT = 64 << 20
+"""Bytes of a single JSON document (``kubectl get events -o json``) that are read."""
+
+MAX_STREAMS = 64
+"""Writers of one file that are told apart; the lines of further ones count as the file's own."""
+
+_HEAD_LINES = 200
+_HEAD_BYTES = 256 * 1024
+
+
+@dataclass(frozen=True)
+class LogReading:
+    """What logs brought.
+
+    :param events: matched lines, Xids, cluster events, summaries of access lines, by time
+    :param series: load of engines, rates of access lines, volume of logs; ``Origin.dialect`` is ``log``
+    :param facts: arguments and start-up facts of replicas, as they were last before the window's end
+    :param sources: one per kind of emitter, named ``log:<kind>``
+    """
+
+    events: tuple[Event, ...] = ()
+    series: tuple[Series, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    sources: tuple[Source, ...] = ()
+
+
+def read_logs(
+    paths: Sequence[Path], window: Window, service: str, subjects: Subjects = lambda _: None, *, utc_offset: float = 0.0
+) -> LogReading:
+    """Reads logs.
+
+    :param paths: files, or folders of ``*.log`` (also ``.txt``, ``.jsonl``, rotated, gzipped); ``-`` is standard input
+    :param window: lines from its baseline's begin to its end count; start-up facts count from before, too
+    :param service: the service that is diagnosed; its pods are told by this name
+    :param subjects: maps the name of a replica, node or gateway to its subject, if that is known
+    :param utc_offset: seconds that stamps without a zone are ahead of UTC
+    """
+    logs, sources = logs_of(paths)
+    context = Context(window, service, subjects, utc_offset, frozenset(log.stem for log in logs))
+    files = [_File(log, context) for log in logs]
+    for file in files:
+        file.read()
+    readers = [reader for file in files for reader in file.readers]
+    events = [event for reader in readers for event in reader.events()]
+    return LogReading(
+        events=tuple(sorted(events, key=lambda one: (one.time, one.kind, one.name, str(one.subject), one.text))),
+        series=tuple(one for reader in readers for one in reader.series()),
+        facts=tuple(fact for reader in readers if not reader.owned.stranger for fact in reader.facts),
+        sources=(*sources, *_sources_of(files, window)),
+    )
+
+
+# ---------------------------------------------------------------- one file
+
+
+@dataclass
+class _Stream:
+    """The lines of one writer in a file; the first ones wait until it is known who that is.
+
+    :param whole: lines are read with what syslog wrote before them, which is a part of the form of a node's own programs
+    """
+
+    origin: Origin
+    whole: bool = False
+    head: list[tuple[bytes, bytes]] = field(default_factory=list)
+    size: int = 0
+    reader: Reader | None = None
+
+
+class _File:
+    """Reads the files of one log from the first to the last line."""
+
+    def __init__(self, log: Log, context: Context) -> None:
+        self.log = log
+        self.name = log.files[0].name if str(log.files[0]) != "-" else "stdin"
+        self.readers: list[Reader] = []
+        self.problems: list[str] = []
+        self._context = context
+        self._streams: dict[Origin, _Stream] = {}
+        self._boot: float | None = None
+
+    def read(self) -> None:
+        """Reads all lines."""
+        lines = Lines(self.log)
+        stream = iter(lines)
+        head = list(islice(stream, _HEAD_LINES))
+        self._boot = self._boot_time(head)
+        if _is_document(head):
+            self._read_document(head, stream)
+        else:
+            for line in chain(head, stream):
+                if line:
+                    self._feed(line)
+        for one in list(self._streams.values()):
+            self._settle(one)
+        if not self._streams and not self.readers:
+            self._settle(_Stream(NOBODY))
+        for reader in self.readers:
+            reader.close()
+        self.problems.extend(self._problems(lines))
+
+    def _problems(self, lines: Lines) -> Iterator[str]:
+        yield from lines.problems
+        if not any(reader.lines for reader in self.readers):
+            yield f"{self.name} is empty"
+        elif not any(reader.is_timed for reader in self.readers):
+            yield f"{self.name} has no time stamps that can be read, so its events count as of the window's end"
+
+    def _boot_time(self, head: list[bytes]) -> float | None:
+        """When the machine started, if the log's stamps count from there."""
+        clock = self._clock()
+        if any(clock.read(line) is not None for line in head) or not clock.counts_from_boot:
+            return None
+        again = () if self.name == "stdin" else Lines(self.log)
+        return next((boot for boot in map(boot_time, chain(head, again)) if boot is not None), None)
+
+    def _clock(self) -> Clock:
+        return Clock(self._context.window, self._context.utc_offset, self._boot)
+
+    def _feed(self, raw: bytes) -> None:
+        line = without_escapes(raw)
+        body, stamp, origin = unwrap(line)
+        stream = self._streams.get(origin)
+        if stream is None:
+            if len(self._streams) >= MAX_STREAMS:
+                origin = NOBODY
+            whole = bool(origin.ident) and emitter_within(origin.ident) != "engine"
+            stream = self._streams.setdefault(origin, _Stream(origin, whole))
+        body = line if stream.whole else body
+        if stream.reader is not None:
+            stream.reader.feed(body, stamp)
+            return
+        stream.head.append((body, stamp))
+        stream.size += len(body)
+        if len(stream.head) >= _HEAD_LINES or stream.size >= _HEAD_BYTES:
+            self._settle(stream)
+
+    def _settle(self, stream: _Stream) -> Reader:
+        """Decides who wrote a stream, and reads what has waited."""
+        if stream.reader is not None:
+            return stream.reader
+        clock = self._clock()
+        times = (clock.read(stamp) if stamp else clock.read(line) for line, stamp in stream.head)
+        first = next((time for time in times if time is not None), None)
+        emitter, owned = self._whose(stream)
+        stream.reader = Reader(self.name, emitter, clock, self._context, first, owned)
+        self.readers.append(stream.reader)
+        for line, stamp in stream.head:
+            stream.reader.feed(line, stamp)
+        stream.head.clear()
+        return stream.reader
+
+    def _whose(self, stream: _Stream) -> tuple[Emitter, Owned]:
+        """Who wrote a stream, and whose that is."""
+        context, origin = self._context, stream.origin
+        told = emitter_of(self.log.stem, (line for line, _ in stream.head), context.subjects, context.service, origin)
+        if told.kind == "engine" and origin.pod:
+            owned = context.of_pod(origin.pod)
+        elif told.subject.scope is Scope.REPLICA and context.subjects(told.subject.id) is None:
+            owned = Owned(told.subject, context.service)
+        else:
+            owned = Owned(told.subject, "")
+        return replace(told, subject=owned.subject), owned
+
+    def _read_document(self, head: list[bytes], rest: Iterator[bytes]) -> None:
+        """A whole JSON document of cluster events."""
+        self.problems = []
+        stream = self._streams.setdefault(NOBODY, _Stream(NOBODY, head=[(line, b"") for line in head]))
+        emitter, owned = self._whose(stream)
+        stream.head.clear()
+        reader = stream.reader = Reader(self.name, emitter, self._clock(), self._context, None, owned)
+        self.readers.append(reader)
+        for event in kube_events_of_document(b"\n".join(_bounded(chain(head, rest)))):
+            reader.lines += 1
+            reader.take_kube(event, self._context.window.end)
+
+
+def _is_document(head: list[bytes]) -> bool:
+    """Whether a file is one JSON document over many lines, rather than one object a line."""
+    first = next((line.strip() for line in head if line.strip()), b"")
+    return first in {b"{", b"["} or first.startswith(b'{"apiVersion"')
+
+
+def _bounded(lines: Iterable[bytes]) -> Iterator[bytes]:
+    size = 0
+    for line in lines:
+        size += len(line) + 1
+        if size > MAX_DOCUMENT:
+            return
+        yield line
+
+
+# ---------------------------------------------------------------- what became of the files
+
+
+def _sources_of(files: Iterable[_File], window: Window) -> list[Source]:
+    """One source per kind of emitter."""
+    problems: dict[str, list[str]] = {}
+    notes: dict[str, list[str]] = {}
+    for file in files:
+        for number, reader in enumerate(file.readers):
+            name = f"log:{reader.emitter.kind}"
+            problems.setdefault(name, []).extend(file.problems if number == 0 else [])
+            notes.setdefault(name, []).extend(_outside(file.name, reader, window))
+    return [
+        Source(
+            name,
+            SourceState.PARTIAL if found else SourceState.OK,
+            "; ".join(clean(one, 200) for one in (*found, *notes[name])[:5]),
+        )
+        for name, found in sorted(problems.items())
+    ]
+
+
+def _outside(name: str, reader: Reader, window: Window) -> Iterator[str]:
+    """What is said of lines that lie outside baseline and window, with the flag that takes them in."""
+    outside: Outside = reader.outside
+    if outside.before:
+        yield (
+            f"{outside.before} of {reader.lines} lines of {name} lie before what is looked at; "
+            f"--from {_moment(outside.first)} takes them in"
+        )
+    if outside.after:
+        yield (
+            f"{outside.after} of {reader.lines} lines of {name} lie after the window; --to {_moment(outside.last + 1.0)} takes them in"
+        )
+
+
+def _moment(time: float) -> str:
+    try:
+        return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (OverflowError, ValueError, OSError):
+        return f"{time:.0f}"
