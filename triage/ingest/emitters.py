@@ -54,19 +54,55 @@ KINDS = (*(kind for kind, _ in _NAMES), "other")
 _BY_NAME = tuple((kind, re2.compile(rf"(?i)^(?:{words})(?:[-_.](.+))?$")) for kind, words in _NAMES)
 
 _FEATURES: tuple[tuple[str, tuple[bytes, ...]], ...] = (
-    ("engine", (rb"Avg (?:prompt|generation) throughput", rb"(?:Prefill|Decode) batch[.,]", rb"\[TRT-LLM\]", rb"text_generation_")),
-    ("engine", (rb"vLLM API server", rb"server_args=", rb"slot +update_slots", rb"EngineCore", rb"ProcessGroup", rb"NCCL (?:WARN|INFO)")),
-    ("engine", (rb"(?i)\bload\w*\b.{0,40}\b(?:model|weights|checkpoints?|safetensors|tensors|shards)\b", rb"(?i)\bkv[ _-]?cache\b")),
-    ("engine", (rb"\b(?:tensor_parallel_size|max_model_len|max_num_seqs|n_ctx|tp_size)\b", rb"CUDA out of memory", rb"\[rank\d+\]")),
-    ("engine", (rb"\b(?:vllm|sglang|tensorrt_llm|lmdeploy|torch|transformers)/[\w/.-]*\.py", rb"\b(?:torch\.\w*|CUDA|cuda\w*|nccl\w*) ?[Ee]rror")),
-    ("engine", (rb"\b(?:llama_|ggml_|load_tensors|srv  )\w*", rb"source=(?:sched|server|runner|types|gpu|llama)\.go", rb"llama runner")),
+    (
+        "engine",
+        (rb"Avg (?:prompt|generation) throughput", rb"(?:Prefill|Decode) batch[.,]", rb"\[TRT-LLM\]", rb"text_generation_"),
+    ),
+    (
+        "engine",
+        (rb"vLLM API server", rb"server_args=", rb"slot +update_slots", rb"EngineCore", rb"ProcessGroup", rb"NCCL (?:WARN|INFO)"),
+    ),
+    (
+        "engine",
+        (rb"(?i)\bload\w*\b.{0,40}\b(?:model|weights|checkpoints?|safetensors|tensors|shards)\b", rb"(?i)\bkv[ _-]?cache\b"),
+    ),
+    (
+        "engine",
+        (rb"\b(?:tensor_parallel_size|max_model_len|max_num_seqs|n_ctx|tp_size)\b", rb"CUDA out of memory", rb"\[rank\d+\]"),
+    ),
+    (
+        "engine",
+        (
+            rb"\b(?:vllm|sglang|tensorrt_llm|lmdeploy|torch|transformers)/[\w/.-]*\.py",
+            rb"\b(?:torch\.\w*|CUDA|cuda\w*|nccl\w*) ?[Ee]rror",
+        ),
+    ),
+    (
+        "engine",
+        (rb"\b(?:llama_|ggml_|load_tensors|srv  )\w*", rb"source=(?:sched|server|runner|types|gpu|llama)\.go", rb"llama runner"),
+    ),
     ("engine", (rb"\b(?:model_lifecycle|python_be|pb_stub)\.cc", rb"text_generation_launcher")),
-    ("kernel", (rb" kernel: ", rb"NVRM: ", rb"^\[ *\d+\.\d{6}\] ", rb"^\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\] ")),
-    ("kube-events", (rb"(?:Normal|Warning) +\w+ +\S*(?:pod|node|deployment|replicaset|statefulset|job|horizontalpodautoscaler)/",)),
+    (
+        "kernel",
+        (rb" kernel: ", rb"NVRM: ", rb"^\[ *\d+\.\d{6}\] ", rb"^\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\] "),
+    ),
+    (
+        "kube-events",
+        (rb"(?:Normal|Warning) +\w+ +\S*(?:pod|node|deployment|replicaset|statefulset|job|horizontalpodautoscaler)/",),
+    ),
     ("kube-events", (rb'"involvedObject"', rb"LAST SEEN +TYPE +REASON", rb"^ *Type +Reason +Age +From +Message")),
-    ("kube-events", (rb"^NAME +READY +STATUS +RESTARTS", rb"^NAMESPACE +NAME +READY", rb"^ +(?:Normal|Warning) +\w+ +(?:\d+[dhms])+ ")),
-    ("kube-events", (rb"^(?:Name|Namespace|Node|Start Time|Containers|Conditions|Events|Taints|Allocatable): ", rb"^ +Last State: +")),
-    ("kubelet", (rb"prober\.go", rb"kuberuntime_manager", rb"pod_workers\.go", rb"container_log_manager", rb"\bkubelet(?:\.go|_)")),
+    (
+        "kube-events",
+        (rb"^NAME +READY +STATUS +RESTARTS", rb"^NAMESPACE +NAME +READY", rb"^ +(?:Normal|Warning) +\w+ +(?:\d+[dhms])+ "),
+    ),
+    (
+        "kube-events",
+        (rb"^(?:Name|Namespace|Node|Start Time|Containers|Conditions|Events|Taints|Allocatable): ", rb"^ +Last State: +"),
+    ),
+    (
+        "kubelet",
+        (rb"prober\.go", rb"kuberuntime_manager", rb"pod_workers\.go", rb"container_log_manager", rb"\bkubelet(?:\.go|_)"),
+    ),
     ("gateway", (rb'^\[[^\]]+\] "(?:GET|POST|PUT|DELETE) ', rb'"response_flags"', rb"vllm_router", rb"LiteLLM", rb"haproxy\[")),
     ("gateway", (rb'" \d{3} \d+ "[^"]*" "[^"]*"', rb"(?i)\bupstream\b", rb'"caller":"(?:requestcontrol|scheduling|handlers)/')),
     ("gateway", (rb"\d+#\d+: \*\d+ ", rb"\b(?:sglang|smg|vllm|dynamo)_router", rb"dynamo_llm::http")),
@@ -75,7 +111,10 @@ _FEATURES: tuple[tuple[str, tuple[bytes, ...]], ...] = (
     ("autoscaler", (rb"\bscale_handler\b", rb"(?i)\bscaledobject", rb'"logger":"(?:keda|provisioner|cluster-autoscaler)')),
     ("ray", (rb"\(raylet\)", rb"\bgcs_server\b", rb"(?:node_manager|gcs_\w+)\.cc:", rb"\(ServeController")),
     ("prometheus", (rb"scrape manager", rb"scrape_pool=")),
-    ("nvidia-smi", (rb"NVIDIA-SMI", rb"nvidia-smi", rb"^=+NVSMI LOG", rb"^Attached GPUs +:", rb"^ +(?:Bus Id|FB Memory Usage|GPU UUID) ")),
+    (
+        "nvidia-smi",
+        (rb"NVIDIA-SMI", rb"nvidia-smi", rb"^=+NVSMI LOG", rb"^Attached GPUs +:", rb"^ +(?:Bus Id|FB Memory Usage|GPU UUID) "),
+    ),
     ("dcgm", (rb"dcgm", rb"DCGM")),
     ("bmc", (rb"\bbmc\[", rb"IPMI", rb"SEL ")),
     ("runtime", (rb"\bcontainerd\b", rb"\bio\.containerd", rb"\bdockerd\b")),
@@ -88,7 +127,9 @@ _BY_FEATURES = tuple((kind, re2.compile(b"|".join(words))) for kind, words in _F
 _SURE = 3
 """Lines with features of one kind that outweigh a file's name, if no line fits the name; one in three of few lines is as good."""
 
-_ROLES = frozenset({"release", "automation", "operator", "stacks", "quality", "inventory", "client", "console", "bmc", "device-plugin", "ray"})
+_ROLES = frozenset(
+    {"release", "automation", "operator", "stacks", "quality", "inventory", "client", "console", "bmc", "device-plugin", "ray"}
+)
 """What a file's name says of these is who speaks and to what end; what is spoken of may be anything."""
 
 _TELLING = frozenset(kind for kind, _ in _FEATURES)

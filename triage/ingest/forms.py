@@ -154,7 +154,17 @@ _TIMES = ("@timestamp", "timestamp", "ts", "time", "asctime", "eventTime", "date
 _LEVELS = ("level", "severity", "levelname", "lvl", "log.level", "loglevel", "log_level", "severity_text", "@l", "PRIORITY")
 _MESSAGES = ("message", "msg", "log", "event", "textPayload", "MESSAGE", "body", "@m", "text", "short_message")
 _COMPONENTS = ("logger", "component", "name", "target", "caller", "module", "logger_name", "source", "controller")
-_CARRIERS = ("kubernetes", "stream", "jsonPayload", "textPayload", "MESSAGE", "resource", "_HOSTNAME", "container_name", "pod_name")
+_CARRIERS = (
+    "kubernetes",
+    "stream",
+    "jsonPayload",
+    "textPayload",
+    "MESSAGE",
+    "resource",
+    "_HOSTNAME",
+    "container_name",
+    "pod_name",
+)
 """Entries by which a collector's record is told from a program's own."""
 
 
@@ -298,7 +308,9 @@ _TOKENS: tuple[tuple[str, bytes], ...] = (
     ("logger", rb"\w[\w.-]*(?:::\w+)+(?:\{[^{}\n]{0,200}\})?: "),
     ("logger_2", rb"(?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*(?: - |: )"),
 )  # fmt: skip
-_TOKEN = re2.compile(b"(?:" + b"|".join(b"(?P<" + name.encode() + b">" + pattern + b")" for name, pattern in _TOKENS) + b")[ \\t]?")
+_TOKEN = re2.compile(
+    b"(?:" + b"|".join(b"(?P<" + name.encode() + b">" + pattern + b")" for name, pattern in _TOKENS) + b")[ \\t]?"
+)
 _RAISED = ("Error", "Exception", "Warning", "Interrupt", "Exit", "Timeout", "Failure", "Fault")
 """Ends of a dotted name that is an exception and so the message's, not the name of a logger."""
 
@@ -396,7 +408,7 @@ def _of_text(body: bytes) -> Record:
             thread = f"{thread}{text}"[:120]
         at = found.end()
     message = body[at:]
-    fields = pairs_of(message) if b"=" in message else {}
+    fields: Mapping[str, str] = pairs_of(message) if b"=" in message else {}
     if at and b"\t" in message:
         component, message, fields = _of_columns(message, component)
     return Record(message, level, component, thread, fields, bare=at == 0)

@@ -27,15 +27,18 @@ _JAVA = re2.compile(rb"^(?:Exception in thread \"[^\"]*\" |Caused by: )([\w.$]+)
 _WHAT = re2.compile(rb"^\s*what\(\):\s*(.*)$")
 _FATAL = re2.compile(rb"^Fatal Python error: (.*)$")
 _STARTS = re2.compile(
-    rb"Traceback \(most recent call last|panicked at|panic: |fatal error: |terminate called after|Fatal Python error|Exception in thread"
+    rb"Traceback \(most recent call last|panicked at|panic: |fatal error: |terminate called after|Fatal Python error"
+    rb"|Exception in thread"
 )
 
 _WRAPPER = re2.compile(
-    rb"(?i)\bsee\b.{0,40}\b(?:root cause|stack ?trace|traceback|above|logs?|error)\b|root cause (?:is )?above|initiali[sz]ation failed"
-    rb"|(?:process|worker|engine|child|subprocess|server|rank)\w*\b.{0,60}\b(?:died|exited|terminated|failed to start|not healthy)"
-    rb"|exit(?:ed)? (?:code|status)|SIGQUIT|cancelled"
+    rb"(?i)\bsee\b.{0,40}\b(?:root cause|stack ?trace|traceback|above|logs?|error)\b|root cause (?:is )?above"
+    rb"|(?:process|worker|engine|child|subprocess|server|rank)\w*\b.{0,60}\b(?:died|exited|terminated|failed to start)"
+    rb"|not healthy|initiali[sz]ation failed|exit(?:ed)? (?:code|status)|SIGQUIT|cancelled"
 )
-_WRAPPER_NAMES = re2.compile(rb"(?:^|\.)(?:SystemExit|CancelledError|KeyboardInterrupt|\w*DeadError|ChildFailedError|CalledProcessError)$")
+_WRAPPER_NAMES = re2.compile(
+    rb"(?:^|\.)(?:SystemExit|CancelledError|KeyboardInterrupt|\w*DeadError|ChildFailedError|CalledProcessError)$"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,8 @@ class Trace:
     def cause(self) -> Raised | None:
         """Its last exception that is not merely a word about another one; the last of all if each is."""
         telling = [one for one in self.raised if not one.is_wrapper]
-        return (telling or self.raised or [None])[-1]
+        raised = telling or self.raised
+        return raised[-1] if raised else None
 
     def takes(self, raw: bytes, record: Record) -> bool:
         """Whether a line of the same thread goes on with it; it is added, then."""
@@ -88,12 +92,12 @@ class Trace:
         if not words.strip() or _CHAIN.search(words):
             return True
         if HEADER in words:
-            return self._again(words)
+            return self._again()
         if words[:1] in b" \t|+":
             return self._inside(words)
-        return self._raises(words, record) or self._goes_on(words, record)
+        return self._raises(words) or self._goes_on(words, record)
 
-    def _again(self, words: bytes) -> bool:
+    def _again(self) -> bool:
         """The next traceback of a chain; one that stands alone begins anew."""
         if self._state == "told" and self.lines and not any(_CHAIN.search(line) for line in self.lines[-3:]):
             return False
@@ -111,7 +115,7 @@ class Trace:
             self._frames.append(words.rpartition(b", in ")[2].strip())
         return True
 
-    def _raises(self, words: bytes, record: Record) -> bool:
+    def _raises(self, words: bytes) -> bool:
         """The line that names the exception."""
         found = _EXCEPTION.search(words)
         if self._state != "frames" or found is None or not (_NAMED.search(found.group(1)) or self._frames):
@@ -150,7 +154,11 @@ def _begun(raw: bytes, record: Record, time: float) -> Trace | None:
     if found is not None:
         return Trace(time, [raw], [Raised(found.group(1), (found.group(2) or b"") if found.re.groups > 1 else b"")], "plain")
     found = _RUST.search(words)
-    return Trace(time, [raw], [Raised(b"panic", found.group(1) or b"")], "told" if not found.group(1) else "plain") if found else None
+    return (
+        Trace(time, [raw], [Raised(b"panic", found.group(1) or b"")], "told" if not found.group(1) else "plain")
+        if found
+        else None
+    )
 
 
 class Joiner:

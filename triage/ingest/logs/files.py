@@ -60,6 +60,7 @@ def _sort_in(found: dict[str, list[tuple[int, Path]]], file: Path) -> None:
 
 
 def opened(path: Path) -> BinaryIO:
+    """The bytes of a file, unpacked if it is packed."""
     if str(path) == "-":
         return sys.stdin.buffer
     with path.open("rb") as stream:

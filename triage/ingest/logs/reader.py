@@ -9,9 +9,9 @@ from triage.ingest.access_summary import AccessSummary
 from triage.ingest.changes import KubeEvent, kube_event_of_line
 from triage.ingest.emitters import Emitter
 from triage.ingest.engine_log import EngineLog, LoadSeries
-from triage.ingest.logs.context import Context, Owned
 from triage.ingest.forms import record_of
 from triage.ingest.joining import Joiner, Trace
+from triage.ingest.logs.context import Context, Owned
 from triage.ingest.logs.keeping import Kept, Key
 from triage.ingest.logs.kernel import xid_event, xid_of
 from triage.ingest.logs.volume import Volume
@@ -263,12 +263,9 @@ def _marks(owned: Owned) -> dict[str, str]:
     return marks | ({"stranger": "yes"} if owned.stranger else {})
 
 
-def _log_event(
-    match: Match, time: float, line: bytes, about: Owned, more: Mapping[str, str], emitter: str, source: str
-) -> Event:
+def _log_event(match: Match, time: float, line: bytes, about: Owned, more: Mapping[str, str], emitter: str, source: str) -> Event:
     """The event of a line with a signature."""
     signature = match.signature
     groups = {name: clean(value, 200) for name, value in match.groups.items()}
     told = {"role": signature.role, "kinds": " ".join(signature.kinds), "severity": signature.severity, "emitter": emitter}
     return Event(time, "log", signature.id, about.subject, {**groups, **more, **told}, clean_bytes(line), source)
-

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from triage.ingest.changes import kube_events_of_document
 from triage.ingest.emitters import Emitter, Subjects, emitter_of, emitter_within
+from triage.ingest.forms import NOBODY, Origin, unwrap
 from triage.ingest.logs.context import Context, Owned
 from triage.ingest.logs.files import Lines, Log, logs_of
-from triage.ingest.forms import NOBODY, Origin, unwrap
 from triage.ingest.logs.reader import Outside, Reader
 from triage.ingest.redaction import clean, without_escapes
 from triage.ingest.timestamps import Clock, boot_time
@@ -65,7 +65,7 @@ def read_logs(
         events=tuple(sorted(events, key=lambda one: (one.time, one.kind, one.name, str(one.subject), one.text))),
         series=tuple(one for reader in readers for one in reader.series()),
         facts=tuple(fact for reader in readers if not reader.owned.stranger for fact in reader.facts),
-        sources=(*sources, *_sources_of(files, window)),
+        sources=(*sources, *_sources_of(files)),
     )
 
 
@@ -212,7 +212,7 @@ def _bounded(lines: Iterable[bytes]) -> Iterator[bytes]:
 # ---------------------------------------------------------------- what became of the files
 
 
-def _sources_of(files: Iterable[_File], window: Window) -> list[Source]:
+def _sources_of(files: Iterable[_File]) -> list[Source]:
     """One source per kind of emitter."""
     problems: dict[str, list[str]] = {}
     notes: dict[str, list[str]] = {}
@@ -220,7 +220,7 @@ def _sources_of(files: Iterable[_File], window: Window) -> list[Source]:
         for number, reader in enumerate(file.readers):
             name = f"log:{reader.emitter.kind}"
             problems.setdefault(name, []).extend(file.problems if number == 0 else [])
-            notes.setdefault(name, []).extend(_outside(file.name, reader, window))
+            notes.setdefault(name, []).extend(_outside(file.name, reader))
     return [
         Source(
             name,
@@ -231,18 +231,14 @@ def _sources_of(files: Iterable[_File], window: Window) -> list[Source]:
     ]
 
 
-def _outside(name: str, reader: Reader, window: Window) -> Iterator[str]:
+def _outside(name: str, reader: Reader) -> Iterator[str]:
     """What is said of lines that lie outside baseline and window, with the flag that takes them in."""
     outside: Outside = reader.outside
+    some = f"of {reader.lines} lines of {name} lie"
     if outside.before:
-        yield (
-            f"{outside.before} of {reader.lines} lines of {name} lie before what is looked at; "
-            f"--from {_moment(outside.first)} takes them in"
-        )
+        yield f"{outside.before} {some} before what is looked at; --from {_moment(outside.first)} takes them in"
     if outside.after:
-        yield (
-            f"{outside.after} of {reader.lines} lines of {name} lie after the window; --to {_moment(outside.last + 1.0)} takes them in"
-        )
+        yield f"{outside.after} {some} after the window; --to {_moment(outside.last + 1.0)} takes them in"
 
 
 def _moment(time: float) -> str:
