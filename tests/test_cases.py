@@ -9,8 +9,9 @@ import pytest
 
 from triage.engine.rules import load_rules
 from triage.model.kinds import kinds
-from triage.model.rule import Rule
-from triage.score import Result, score_case
+from triage.score.board import Bench, score_case
+from triage.score.cases import cases_in
+from triage.score.result import Result
 
 HERE = Path(__file__).parent
 TABLE = HERE / "expected.tsv"
@@ -48,15 +49,15 @@ def one_of_each_kind(folders: Iterable[Path]) -> Iterator[Path]:
 
 
 @cache
-def rules() -> tuple[Rule, ...]:
+def bench() -> Bench:
     """The shipped rules."""
-    return load_rules()
+    return Bench(load_rules())
 
 
 @cache
 def result(case: Path) -> Result:
     """How a case comes out with them."""
-    return score_case(case, rules())
+    return score_case(cases_in([case])[0], bench())
 
 
 def line(case: Path) -> str:

@@ -15,7 +15,8 @@ from triage.ingest.incident import Incident, open_incident, recording_of
 from triage.ingest.raw import RawSeries
 from triage.model.diagnosis import Diagnosis, Status
 from triage.model.rule import Rule
-from triage.score import Truth, cases_in, read_truth
+from triage.score.cases import cases_in
+from triage.score.truth import Truth
 
 Name = Literal["removal", "rename", "clocks", "interval", "order", "repeat"]
 NAMES: tuple[Name, ...] = ("removal", "rename", "clocks", "interval", "order", "repeat")
@@ -69,11 +70,11 @@ def sweep(
 
     :raises InputMissingError: there are none
     """
-    cases = cases_in(folder)
+    cases = cases_in([folder])
     trials: list[Trial] = []
     for number, case in enumerate(cases):
         progress(case.name, number / len(cases))
-        incident, truth = open_incident(case), read_truth(case / "truth.toml")
+        incident, truth = open_incident(case.path), case.truth
         before = diagnose(recording_of(incident), rules)
         for name in names:
             trials += _SWEEPS[name](incident, truth, before, rules)

@@ -18,7 +18,7 @@ from triage.learn.looking import Told, ask_rule, cost_of
 from triage.learn.progress import Progress, progress_file, read_progress, write_progress
 from triage.learn.screen import Screen
 from triage.model.diagnosis import Evidence, Verdict
-from triage.score import Truth, read_truth
+from triage.score.truth import Truth, read_truth
 
 RULES = {rule.id: rule for rule in load_rules()}
 

@@ -104,7 +104,7 @@ def _drill(args: argparse.Namespace) -> ExitCode:
     from triage.learn.cases import Case, drill_cases
     from triage.learn.drill import Drill
     from triage.learn.progress import progress_file, read_progress, write_progress
-    from triage.score import read_truth
+    from triage.score.truth import read_truth
 
     place = progress_file(os.environ)
     progress = read_progress(place)

@@ -1,9 +1,9 @@
 """``triage score``: how often the diagnosis of recorded cases is right."""
 
 import argparse
+import json
 import sys
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +12,9 @@ from triage.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from triage.cli import Parser
-    from triage.model.rule import Rule
-    from triage.score import Score
+    from triage.score.board import Bench
+    from triage.score.cases import Case
+    from triage.score.figures import Figures
 
 Tell = Callable[[str, float], None]
 """Is told the case and how far all of them are, 0 to 1."""
@@ -24,48 +25,114 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
     parser = commands.add_parser(
         "score",
         help="compare diagnoses of recorded cases with their truth",
-        description="Diagnoses every incident folder with a truth.toml below a folder and says how often the first cause was "
-        "right, what was taken for what, and where a healthy service was blamed.",
+        description="Diagnoses every incident folder with a truth.toml below some folders and says how often the first cause was "
+        "right, what was taken for what, and where a healthy service was blamed; real, public and simulated cases apart.",
     )
-    parser.add_argument("folder", metavar="DIR", type=Path)
+    parser.add_argument("folders", metavar="DIR", type=Path, nargs="+")
     parser.add_argument(
         "--format", choices=("text", "json", "markdown"), default="text", help="form of the score on stdout (text)"
     )
+    parser.add_argument("--figures", action="store_true", help="figures only, no case by name")
     parser.add_argument(
+        "--blind",
+        metavar="WHICH",
+        action="append",
+        default=[],
+        help="cases that nobody looked at, which are counted apart and never shown by name: a pattern of paths or names, "
+        "a file with a name a line, or third, a third of all by a hash of their names (may be repeated)",
+    )
+    parser.add_argument("--jobs", metavar="N", type=int, default=0, help="processes (one a core)")
+    parser.add_argument("--cache", action="store_true", help="keep what was read of the cases in the user's cache folder")
+    _add_bars(parser)
+    _add_work(parser)
+    add_setting_flags(parser)
+    return parser
+
+
+def _add_bars(parser: "Parser") -> None:
+    """Flags that make the exit code 1."""
+    group = parser.add_argument_group("exit with 1 unless")
+    group.add_argument(
+        "--least-right", metavar="SHARE", type=float, help="at least this share of faults has an accepted cause first"
+    )
+    group.add_argument("--most-alarms", metavar="N", type=int, help="at most so many healthy services are blamed")
+    group.add_argument("--most-healthy", metavar="N", type=int, help="at most so many faults are called healthy")
+    group.add_argument("--most-refuted", metavar="N", type=int, help="at most so many faults have their true kind ruled out")
+    group.add_argument("--against", metavar="FILE", type=Path, help="no case comes out worse than in this saved score")
+    parser.add_argument("--save", metavar="FILE", type=Path, help="keep the score, for --against")
+
+
+def _add_work(parser: "Parser") -> None:
+    """Flags that ask for something else than a score."""
+    group = parser.add_argument_group("instead of a score")
+    group.add_argument(
         "--sweep",
         metavar="NAME",
         action="append",
         default=[],
-        help="instead of scoring, take something away, rename, shift or thin out each case, and say what changed that must not: "
+        help="take something away, rename, shift or thin out each case, and say what changed that must not: "
         "removal, rename, clocks, interval, order, repeat, or all (may be repeated)",
     )
-    add_setting_flags(parser)
-    return parser
 
 
 def run(args: argparse.Namespace) -> ExitCode:
     """Score or sweep, and print."""
     from triage.cli.inforce import rules_of, settings_of
     from triage.cli.progress import progress
+    from triage.score.board import Bench
+    from triage.score.cases import cases_in
+    from triage.score.store import cache_folder
 
-    rules = rules_of(args, settings_of(args))
+    bench = Bench(rules_of(args, settings_of(args)), cache_folder() if args.cache else None)
+    cases = cases_in(args.folders, args.blind)
+    work = _swept if args.sweep else _scored
     with progress(quiet=args.quiet) as tell:
-        work = partial(_swept if args.sweep else _scored, args, rules)
-        text, code = work(lambda case, done: tell("score", case, done))
+        text, code = work(args, cases, bench, lambda case, done: tell("score", case, done))
     sys.stdout.write(f"{text}\n")
     return code
 
 
-def _scored(args: argparse.Namespace, rules: "Sequence[Rule]", tell: Tell) -> tuple[str, ExitCode]:
-    """The score in the form that was asked for."""
-    from triage.score import score, text
+def _scored(args: argparse.Namespace, cases: "list[Case]", bench: "Bench", tell: Tell) -> tuple[str, ExitCode]:
+    """The score in the form that was asked for; exit code 1 if it is below a bar or a case got worse."""
+    from triage.score import saved, table
+    from triage.score.board import score
 
-    result = score(args.folder, rules, tell)
-    forms = {"text": text, "json": lambda one: one.model_dump_json(indent=2), "markdown": _markdown}
-    return forms[args.format](result), ExitCode.HEALTHY
+    before = saved.read(args.against) if args.against else None
+    result = score(cases, bench, args.jobs, tell)
+    if args.save:
+        saved.save(result, args.save)
+    changes = saved.changes(before, result) if before else ()
+    missed = [*_missed(args, result.groups[-1]), *(["a case got worse"] if any(one.gain < 0 for one in changes) else [])]
+    if args.format == "json":
+        told = table.as_json(result, only_figures=args.figures)
+        if before:
+            told["changes"] = [one.model_dump() for one in changes if one.part != "blind" and not args.figures]
+        text = json.dumps({**told, "missed": missed}, indent=2)
+    else:
+        shown = table.as_markdown if args.format == "markdown" else table.text
+        against = saved.text(changes) if before else []
+        lines = [
+            shown(result, only_figures=args.figures),
+            *(against[:1] if args.figures else against),
+            *(f"not met: {one}" for one in missed),
+        ]
+        text = "\n".join(lines)
+    return text, ExitCode.DEGRADED if missed else ExitCode.HEALTHY
 
 
-def _swept(args: argparse.Namespace, rules: "Sequence[Rule]", tell: Tell) -> tuple[str, ExitCode]:
+def _missed(args: argparse.Namespace, whole: "Figures") -> list[str]:
+    """The bars that were not reached, in words."""
+    missed = []
+    if args.least_right is not None and whole.faults and whole.first < args.least_right * whole.faults:
+        missed.append(f"first cause right in {whole.first / whole.faults:.1%}, wanted {args.least_right:.1%}")
+    for name, count in (("most_alarms", whole.alarms), ("most_healthy", whole.called_healthy), ("most_refuted", whole.refuted)):
+        most = getattr(args, name)
+        if most is not None and count > most:
+            missed.append(f"--{name.replace('_', '-')} {most}, but there are {count}")
+    return missed
+
+
+def _swept(args: argparse.Namespace, _cases: "list[Case]", bench: "Bench", tell: Tell) -> tuple[str, ExitCode]:
     """How the sweeps came out; exit code 1 if something did not hold.
 
     :raises UsageError: there is no such sweep
@@ -76,20 +143,6 @@ def _swept(args: argparse.Namespace, rules: "Sequence[Rule]", tell: Tell) -> tup
         if name not in (*NAMES, "all"):
             raise UsageError(f"no sweep is called {name!r}", f"choose from {', '.join(NAMES)}, all")
     names = [name for name in NAMES if name in args.sweep or "all" in args.sweep]
-    result = sweep(args.folder, rules, names, tell)
+    result = sweep(args.folders[0], bench.rules, names, tell)
     shown = result.model_dump_json(indent=2) if args.format == "json" else text(result)
     return shown, ExitCode.HEALTHY if all(trial.held for trial in result.trials) else ExitCode.DEGRADED
-
-
-def _markdown(result: "Score") -> str:
-    """The score as a table of cases and a list of figures."""
-    from triage.render.safe import clean, markdown
-    from triage.score import summary
-
-    rows = [("case", "wanted", "first", "status", "right"), ("---",) * 5]
-    rows += [
-        (one.case, ", ".join(one.wanted) or one.sort, one.first or "none", one.status, "yes" if one.right else "no")
-        for one in result.results
-    ]
-    table = [f"| {' | '.join(cell if cell == '---' else markdown(clean(cell)) for cell in row)} |" for row in rows]
-    return "\n".join([*table, "", *(f"- {line}" for line in summary(result))])

@@ -1,7 +1,7 @@
 """Opens what people hand over: an incident folder, a recording, a bare dump of metrics, a saved Prometheus answer."""
 
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -204,9 +204,18 @@ def _has_files(folder: Path) -> bool:
 
 def recording_of(incident: Incident) -> Recording:
     """The recording of an opened incident."""
+    return joined(metrics_of(incident), logs_of(incident.folder), incident.folder / "changes.jsonl")
+
+
+def metrics_of(incident: Incident) -> Recording:
+    """The recording of an incident's metrics alone."""
     metrics = with_source(translate(incident.series, load_dialects(), incident.service, incident.window), "metrics")
-    metrics = replace(metrics, problems=(*incident.problems, *metrics.problems))
-    return merged([metrics, *_beside(incident.folder, metrics, incident.window)])
+    return replace(metrics, problems=(*incident.problems, *metrics.problems))
+
+
+def logs_of(folder: Path) -> tuple[Path, ...]:
+    """Where the logs of an incident folder are; nowhere if it has none."""
+    return (folder / "logs",) if (folder / "logs").is_dir() else ()
 
 
 def _service(case: Case, folder: Path, series: list[RawSeries], service: Service | None) -> Service:
@@ -290,19 +299,23 @@ def _clock(seconds: float) -> str:
         return f"{seconds:g}"
 
 
-def _beside(folder: Path, metrics: Recording, window: Window) -> list[Recording]:
-    """What lies beside the metrics: logs and changes, each as a recording of its own."""
-    parts: list[Recording] = []
-    blank = Recording(metrics.service, window, step=metrics.step)
-    if (folder / "logs").is_dir():
-        reading = read_logs([folder / "logs"], window, metrics.service, _emitter_subjects(metrics))
+def joined(metrics: Recording, logs: Sequence[Path], changes: Path) -> Recording:
+    """The recording of metrics and of what lies beside them.
+
+    :param logs: files or folders
+    :param changes: a file that need not be there
+    """
+    blank = Recording(metrics.service, metrics.window, step=metrics.step)
+    parts = [metrics]
+    if logs:
+        reading = read_logs(logs, metrics.window, metrics.service, _emitter_subjects(metrics))
         parts.append(replace(blank, events=reading.events, series=reading.series, facts=reading.facts, sources=reading.sources))
-    if (folder / "changes.jsonl").exists():
-        events, source = read_changes(folder / "changes.jsonl", window)
+    if changes.exists():
+        events, source = read_changes(changes, metrics.window)
         parts.append(replace(blank, events=events, sources=(source,)))
     else:
         parts.append(replace(blank, sources=(Source("changes", SourceState.ABSENT, "no changes.jsonl in the folder"),)))
-    return parts
+    return merged(parts)
 
 
 def _emitter_subjects(recording: Recording) -> Callable[[str], Subject | None]:

@@ -59,7 +59,7 @@ def drill_cases(folders: Sequence[Path] = ()) -> tuple[Path, ...]:
 
     :raises InputMissingError: there is none
     """
-    from triage.score import read_truth
+    from triage.score.truth import read_truth
 
     paths = [path.parent for folder in folders or SHIPPED for path in sorted(folder.glob("*/truth.toml"))]
     found = [path for path in paths if (path / "case.toml").is_file() and read_truth(path / "truth.toml").root]

@@ -11,7 +11,7 @@ from triage.model.diagnosis import Finding, LayerView
 from triage.model.rule import Rule
 from triage.model.units import quantity
 from triage.model.vocabulary import Layer
-from triage.score import Truth
+from triage.score.truth import Truth
 
 RIGHT_CAUSE = 60
 RIGHT_LAYER = 20
