@@ -39,6 +39,12 @@ RATIOS: dict[str, tuple[str, str]] = {
     "process.fds_ratio": ("process.open_fds", "process.max_fds"),
     "node.disk_ratio": ("node.disk_available", "node.disk_size"),
     "node.memory_ratio": ("node.memory_available", "node.memory_total"),
+    "node.inodes_ratio": ("node.inodes_free", "node.inodes"),
+    "node.volume_ratio": ("node.volume_available", "node.volume_size"),
+    "node.conntrack_ratio": ("node.conntrack", "node.conntrack_limit"),
+    "node.files_ratio": ("node.files_open", "node.files_max"),
+    "node.processes_ratio": ("node.processes", "node.processes_max"),
+    "node.retransmit_ratio": ("node.tcp_retransmits", "node.tcp_segments"),
     "gpu.power_ratio": ("gpu.power", "gpu.power_limit"),
 }
 """Derived ratios as part and whole: their query is that of the one divided by that of the other."""
@@ -52,7 +58,13 @@ SAME_AS: dict[str, tuple[str, ...]] = {
 """Derived signals that are the first of these that was measured."""
 
 
-MASKS = frozenset({"gpu.throttle_thermal", "gpu.throttle_power", "gpu.throttle_brake", "gpu.throttle_hw"})
+MASKS = frozenset(
+    f"gpu.{reason}"
+    for reason in (
+        "throttle_thermal", "throttle_power", "throttle_brake", "throttle_hw", "throttle_sync", "throttle_thermal_sw",
+        "throttle_thermal_hw", "clocks_idle", "clocks_set",
+    )
+)  # fmt: skip
 """States that are read out of a bit mask, which must never be averaged: their query shows the mask itself, sample by sample."""
 
 

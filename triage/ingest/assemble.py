@@ -27,6 +27,9 @@ from triage.model.vocabulary import Combine, Kind, Scope, Signal, catalogue
 _TOLERANCE = 0.02
 """A ratio may be this much above 1: exporters round, and rates of two counters are not taken at one instant."""
 
+_OFF = -1.0
+"""Where a ratio would stand, exporters print this while the feature is off: prefix caching, speculation, a card's sensor."""
+
 _SLIPS = 0.1
 """Up to this share of a series' samples may be out of range by a slip; more of them, and all of it is mistaken."""
 
@@ -121,6 +124,7 @@ class Assembler:
         entry = group.use.entry
         counter = entry.type == "counter"
         found = self._rates(group) if counter else [_Piece(use, one, one.times, one.values) for use, one in group.parts]
+        found = [_measured(piece) for piece in found]
         pieces = [replace(piece, values=_flags(piece.values, entry)) for piece in found if len(piece.times)]
         if not pieces:
             return np.empty(0), np.empty(0)
@@ -353,6 +357,17 @@ def _bound(text: str) -> float:
         return float(text)
     except ValueError:
         return float("nan")
+
+
+def _measured(piece: _Piece) -> _Piece:
+    """A piece without the values that stand for none: those that its dialect names, and -1 for a ratio that is off."""
+    entry = piece.use.entry
+    off = (*piece.use.dialect.unknown, *entry.unknown)
+    if catalogue()[entry.signal].kind is Kind.RATIO:
+        off = (*off, _OFF)
+    if entry.type == "counter" or not off or not (none := np.isin(piece.values, off)).any():
+        return piece
+    return replace(piece, times=piece.times[~none], values=piece.values[~none])
 
 
 def _flags(values: Floats, entry: Entry) -> Floats:

@@ -27,7 +27,7 @@ POD_LABELS = ("exported_pod", "pod", "pod_name", "kubernetes_pod_name", "replica
 
 NODE_LABELS = ("node", "Hostname", "hostname", "nodename", "kubernetes_node", "host")
 GPU_LABELS = ("UUID", "gpu_uuid", "uuid")
-CARD_LABELS = ("pci_bus_id", "gpu", "gpu_id", "device", "minor_number")
+CARD_LABELS = ("pci_bus_id", "gpu", "gpu_id", "device", "minor_number", "GpuIndex")
 OWNER_LABELS = (
     "deployment",
     "statefulset",
@@ -50,6 +50,9 @@ _KINDS = (
     "predictor|engine|decode|prefill|vllm|sglang|trtllm|triton|tgi|server|serve|deployment|default|worker|workers|leader|head|hpa"
 )
 """Parts of a service that serve together, and the objects that belong to it."""
+
+_BARE_NAME = re2.compile(r"[A-Za-z][\w-]*")
+"""A host's name without a domain; no address is one."""
 
 _ID = "[bcdfghjklmnpqrstvwxz2456789]"
 """What Kubernetes makes names of: no vowels, so no words."""
@@ -129,7 +132,12 @@ class Selection:
         """The id of the replica with that address, pod (with or without its namespace) or name in the cluster's DNS."""
         pods = (address, address.rpartition("/")[2], host(address).partition(".")[0])
         known = self.replicas.get(authority(address)) or self.replicas.get(host(address))
-        return known or next((pod for pod in pods if pod in self.pods), "")
+        return known or next((pod for pod in pods if pod in self.pods), "") or self._in_container(address)
+
+    def _in_container(self, name: str) -> str:
+        """The id of the only replica that is scraped at a name without a domain, as containers of one host have them."""
+        found = {one for instance, one in self.replicas.items() if host(instance) == name} if _BARE_NAME.fullmatch(name) else ()
+        return next(iter(found)) if len(found) == 1 else ""
 
     def gpu(self, labels: Labels) -> Subject | None:
         """The card; None if it belongs to another service's pod or to a node without engines of ours."""

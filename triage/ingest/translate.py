@@ -10,6 +10,7 @@ import numpy as np
 from triage.ingest.aggregates import summed_ratios
 from triage.ingest.assemble import Assembler
 from triage.ingest.conditions import fits, matches
+from triage.ingest.cores import missing_cores
 from triage.ingest.engine_log import ARGUMENTS
 from triage.ingest.exporter_xids import exporter_xids
 from triage.ingest.identity import lost_labels
@@ -50,7 +51,8 @@ def translate(series: Iterable[RawSeries], dialects: Sequence[Dialect], service:
             *metric_events(found.groups.values(), window, step),
             *lost_labels(series, selection, window, step),
             *summed_ratios(series, index, made.series, window),
-            *exporter_xids(made.series, window, step),
+            *exporter_xids(made.series, found.groups.values(), window, step),
+            *missing_cores(series, index, selection, window),
         ),
         facts=(
             *found.facts,

@@ -29,11 +29,13 @@ class Entry(BaseModel):
     :param count: of a mean that two counters make: the running number; ``names`` is then the running sum
     :param items: label that lists what is there, separated by commas: the signal is their number in the series with the
         greatest value (a time stamp)
+    :param code: label that holds the Xid which a series counts: each rise is an event of that code, too
     :param one_if: the signal is 1 where the value equals this number (of a state metric), else 0
     :param bit: the signal is 1 where this bit mask has a bit in common with the value
     :param asked: label of what was asked for, with ``served`` the label of what answered: only series count in which somebody
         is answered by what usually answers others
     :param served: see ``asked``
+    :param unknown: values by which the source says that it measures nothing (-1 while a feature is off)
     :param scope: whose signal it is, if not the signal's own scope
     :param note: a pitfall, for readers
     """
@@ -53,10 +55,12 @@ class Entry(BaseModel):
     copies: tuple[str, ...] = ()
     count: str = ""
     items: str = ""
+    code: str = ""
     one_if: float | None = None
     bit: int | None = None
     asked: str = ""
     served: str = ""
+    unknown: tuple[float, ...] = ()
     scope: Scope | None = None
     note: str = ""
 
@@ -93,6 +97,9 @@ class Dialect(BaseModel):
     :param prefixes: spellings of the common prefix; names in the table are written with the first one
     :param identity: labels that hold the id of a subject, by scope, best first; added before the usual ones
     :param jobs: regular expression of scrape job names that mark generic metrics (``process_*``, ``up``) as this source's
+    :param core: metrics that every target of the source shows from its start on, each by a name of its entry; where most of
+        them are there, one that is not there is missed
+    :param unknown: values by which the source says, of whatever it measures, that it does not measure it
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -103,4 +110,13 @@ class Dialect(BaseModel):
     prefixes: tuple[str, ...] = ()
     identity: dict[Scope, tuple[str, ...]] = Field(default_factory=dict)
     jobs: str = ""
+    core: tuple[str, ...] = ()
+    unknown: tuple[float, ...] = ()
     metrics: tuple[Entry, ...]
+
+    @model_validator(mode="after")
+    def _core_is_read(self) -> "Dialect":
+        known = {name for entry in self.metrics for name in entry.names}
+        if strangers := sorted(set(self.core) - known):
+            raise ValueError(f"core: no entry reads {strangers[0]}")
+        return self
