@@ -217,7 +217,7 @@ def seen(asked: Observed, context: Context) -> Evidence:
     found = [one for one in context.frame.seen.odd if _is_meant(one, asked, context)]
     least = 1 if asked.at_least is None else asked.at_least
     holds = len(found) <= asked.at_most if asked.at_most is not None else len(found) >= least
-    judged = context.frame.seen.could_tell(asked.observed, asked.of, asked.at)
+    judged = context.frame.seen.could_tell(asked.observed, asked.of, asked.at, asked.against)
     proven = holds if asked.at_most is None else not holds
     first = min(found, key=lambda one: (one.since or 0.0, one.subject)) if found else None
     shown = first.evidence if first is not None else None

@@ -56,8 +56,8 @@ class Observation:
         return None if self.onset is None else self.onset[1]
 
 
-Judged = tuple[Sort, str, Scope]
-"""What an observer looked at: a class, what it is about and the scope of its subjects."""
+Judged = tuple[Sort, str, Scope] | tuple[Sort, str, Scope, str]
+"""What an observer looked at: a class, what it is about, the scope of its subjects and, where it compares, against what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +73,19 @@ class Seen:
     def __add__(self, other: "Seen") -> "Seen":
         return Seen(self.odd + other.odd, self.judged | other.judged)
 
-    def could_tell(self, sort: Sort, of: Iterable[str], scope: Scope | None) -> bool:
+    def could_tell(self, sort: Sort, of: Iterable[str], scope: Scope | None, against: str = "") -> bool:
         """Whether anything of this was judged, so that not having seen it means something.
 
         :param of: names, any if empty; a name that ends in ``*`` stands for all that begin so
+        :param against: what it is held against, anything if empty
         """
         wanted = tuple(of)
         return any(
-            judged == sort and (scope is None or at is scope) and (not wanted or named(name, wanted))
-            for judged, name, at in self.judged
+            judged[0] == sort
+            and (scope is None or judged[2] is scope)
+            and (not wanted or named(judged[1], wanted))
+            and (not against or judged[3:] == (against,))
+            for judged in self.judged
         )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from math import inf
+from typing import Literal
 
 
 class Layer(StrEnum):
@@ -83,6 +84,8 @@ class Signal:
     :param high: greatest possible value; above it the reading is broken
     :param meaning: one sentence
     :param derived: computed from other signals rather than read from a source
+    :param worse: the bad direction, ``up`` or ``down``; empty if neither is bad by itself
+    :param bounded: it fills up towards 1: what is left (1 - x) tells how bad it is, not how many times as much it became
     """
 
     name: str
@@ -95,7 +98,78 @@ class Signal:
     high: float
     meaning: str
     derived: bool = False
+    worse: Literal["", "up", "down"] = ""
+    bounded: bool = False
 
+
+_WORSE_UP_NAMES = """
+admission.rejected alerts.dropped autoscaler.empty autoscaler.errors autoscaler.excess autoscaler.loop_delay
+autoscaler.read_time backend.cancelled backend.check_failures backend.circuit_open backend.failures backend.latency
+backend.stale backend.waiting batch.fill batch.offered_load batch.paused client.latency client.ttft cluster.claims_unbound
+cluster.gpu_daemons_unavailable cluster.volumes_waiting container.cpu_pressure container.cpu_throttled
+container.cpu_throttled_periods container.cpu_throttled_seconds container.io_pressure container.major_faults
+container.memory_limit_hits container.memory_pressure container.memory_ratio container.oom_events control.loop_time
+control.nodes_failed control.nodes_pending engine.eager_steps engine.forward_time engine.held_ratio engine.ranks_failed
+engine.stalled engine.startup_time engine.step_time engine.time_per_step engine.weights_time exporter.failures finished.abort
+finished.abort_ratio finished.error finished.length_ratio finished.repetition gateway.401 gateway.413 gateway.429 gateway.4xx
+gateway.5xx gateway.accept_backoff gateway.amplification gateway.circuit_open gateway.client_left gateway.connect_failures
+gateway.cooldowns gateway.dependency_failures gateway.dependency_time gateway.ejections gateway.engine_gap gateway.fds_ratio
+gateway.headers gateway.host_cpu gateway.host_disk gateway.host_memory gateway.itl gateway.latency gateway.log_silent
+gateway.loop_busy gateway.loop_delay gateway.loop_queue gateway.loop_stalls gateway.metric_errors gateway.no_backend
+gateway.open_fds gateway.overflow gateway.overhead gateway.own_time gateway.pending gateway.plugin_time gateway.pool_kv
+gateway.pool_saturation gateway.pool_waiting gateway.queue gateway.resets gateway.retries gateway.retries_exhausted
+gateway.retry_ratio gateway.stale_backends gateway.timeouts gateway.tokenize_time gateway.transport_errors gateway.ttft
+gateway.upstream_5xx gateway.upstream_latency gateway.wrong_model gpu.brake_violation gpu.ecc_corrected gpu.ecc_uncorrected
+gpu.frozen gpu.lost gpu.mem_other gpu.mem_temp gpu.mem_unowned gpu.nvlink_down gpu.nvlink_errors gpu.pcie_busy gpu.pcie_errors
+gpu.pcie_replays gpu.power_violation gpu.recovery_action gpu.remap_failure gpu.remap_pending gpu.remapped_correctable
+gpu.remapped_uncorrectable gpu.sram_exhausted gpu.temp gpu.thermal_violation gpu.throttle_brake gpu.throttle_hw
+gpu.throttle_power gpu.throttle_sync gpu.throttle_thermal gpu.throttle_thermal_hw gpu.throttle_thermal_sw gpu.unrepairable
+gpu.xid_count gpu.xids grammar.compile_time grammar.failures http.413 http.429 http.4xx http.5xx kv.fill kv.needed kv.stranded
+kv.usage latency.decode latency.e2e latency.itl latency.prefill latency.queue latency.tpot latency.ttft log.silent lora.loads
+lora.waiting memory.per_request node.conntrack_ratio node.cpu_busy node.cpu_pressure node.cpu_throttles node.disk_busy
+node.disk_errors node.disk_pressure node.disk_readonly node.disk_waiting node.evictions node.files_ratio node.gpu_units_failed
+node.ib_errors node.ib_link_downed node.ib_recoveries node.ib_wait node.io_pressure node.io_stalled node.listen_drops
+node.listen_overflows node.load1 node.lost node.major_faults node.memory_errors node.memory_pressure node.memory_short
+node.memory_stalled node.net_carrier_changes node.net_drops node.net_errors node.network_unavailable node.nfs_timeouts
+node.oom_kills node.processes_ratio node.processes_short node.retransmit_ratio node.runtime_check_time node.runtime_errors
+node.softnet_dropped node.start_errors node.swap_in node.swap_out node.tcp_retransmits node.tcp_time_wait node.tcp_timeouts
+node.units_failed node.unschedulable node.workers_killed node.workers_lost offload.dropped offload.failures offload.load_time
+offload.slow offload.store_time output.corrupted pd.expired pd.late_notices pd.notify_failures pd.transfer_failures
+pd.transfer_time pod.disrupted pod.ended_in_error pod.evicted pod.failed pod.oom_killed pod.pending pod.restarts
+pod.restarts_total pod.starting pod.unschedulable pod.waiting_crash pod.waiting_creating pod.waiting_error pod.waiting_image
+preemptions preemptions.per_request prefill.repeated process.fds_ratio process.open_fds prometheus.discovery_failures
+prometheus.interval prometheus.limit_hits prometheus.odd_samples prometheus.remote_failures prometheus.remote_pending
+prometheus.rule_duration prometheus.rule_failures prometheus.rules_missed prometheus.sample_limit_hits
+prometheus.sync_failures prometheus.sync_time queue.capacity queue.deferred queue.frontend queue.grammar queue.growth
+queue.waiting release.degraded release.sync_failures replica.falsely_ready replica.lost replica.restarted replicas.turns
+replicas.unavailable requests.attempt_ratio requests.failed requests.failed_ratio requests.timeout_ratio requests.timeouts
+rollout.analysis_failed rollout.stuck service.abandoned_ratio service.backlog_growth service.error_ratio service.failures
+service.failures_at_endings service.outside_share service.refused_ratio service.requests_lost target.scrape_duration
+token.time ttft.unaccounted version.failures version.slowdown
+"""
+_WORSE_UP = frozenset(_WORSE_UP_NAMES.split())
+"""More of it is bad, whoever has it."""
+
+_WORSE_DOWN_NAMES = """
+autoscaler.able autoscaler.active backend.healthy control.loops decode.floor_ratio engine.bandwidth_ratio exporter.collect_ok
+exporter.collectors gateway.backends_healthy gateway.config_ok gpu.bandwidth_ratio gpu.fabric_ready gpu.healthy gpu.mem_clock
+gpu.mem_free gpu.pcie_gen gpu.pcie_width gpu.sm_clock kv.capacity node.cert_ttl node.clock_synced node.disk_available
+node.disk_ratio node.gpu_allocatable node.ib_ports_up node.inodes_free node.inodes_ratio node.links_up node.memory_available
+node.memory_ratio node.ready node.swap_free node.volume_available node.volume_ratio offload.healthy offload.hit_ratio
+offload.hit_ratio_reported offload.load_speed pod.ready prefix.hit_ratio prefix.hit_ratio_reported prometheus.config_ok
+quality.replica quality.score replicas.available replicas.ready service.goodput service.replicas_alive spec.acceptance
+spec.acceptance_reported spec.accepted_length spec.step_tokens target.up
+"""
+_WORSE_DOWN = frozenset(_WORSE_DOWN_NAMES.split())
+"""Less of it is bad. Work done (tokens, requests) is neither: who asks for less gets less."""
+
+_BOUNDED_NAMES = """
+batch.fill container.memory_ratio gateway.fds_ratio gateway.host_cpu gateway.host_disk gateway.host_memory gateway.loop_busy
+gateway.pool_kv gpu.mem_ratio gpu.pcie_busy kv.fill kv.needed kv.usage node.conntrack_ratio node.cpu_busy node.disk_busy
+node.files_ratio node.processes_ratio process.fds_ratio
+"""
+_BOUNDED = frozenset(_BOUNDED_NAMES.split())
+"""Shares of a room that fills up."""
 
 Row = tuple[str, str, Kind, Combine, str]
 
@@ -106,7 +180,20 @@ _SUM, _MEAN, _MAX, _MIN = Combine.SUM, Combine.MEAN, Combine.MAX, Combine.MIN
 def _signals(scope: Scope, layer: Layer, rows: Iterable[Row], *, derived: bool = False, low: float = 0.0) -> list[Signal]:
     """Rows of one scope and layer as signals; a ratio lies between 0 and 1, the rest is not negative unless it is said."""
     return [
-        Signal(name, unit, kind, scope, layer, combine, low, 1.0 if kind is _RATIO else inf, meaning, derived)
+        Signal(
+            name,
+            unit,
+            kind,
+            scope,
+            layer,
+            combine,
+            low,
+            1.0 if kind is _RATIO else inf,
+            meaning,
+            derived,
+            "up" if name in _WORSE_UP else "down" if name in _WORSE_DOWN else "",
+            name in _BOUNDED,
+        )
         for name, unit, kind, combine, meaning in rows
     ]
 

@@ -3,11 +3,12 @@
 from collections.abc import Callable
 
 from triage.engine.frame import Frame
+from triage.engine.observations.shifts import shifts
 from triage.model.observation import Seen
 
 Observer = Callable[[Frame], Seen]
 
-OBSERVERS: tuple[Observer, ...] = ()
+OBSERVERS: tuple[Observer, ...] = (shifts,)
 """In the order in which they look: a later one may use what earlier ones saw (``frame.seen``)."""
 
 

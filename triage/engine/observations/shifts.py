@@ -1,0 +1,203 @@
+"""Shifts against the own past: a signal of anybody that left its usual level, and since when."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from triage.engine.frame import Frame
+from triage.engine.observations.comparing import BEYOND, PER, SPENT, floor_of, least_size_of
+from triage.engine.observations.curves import Bools, Curves, curves_of, median_of
+from triage.engine.observations.limits import at_limits
+from triage.engine.observations.runs import Runs, change_between, ended_at, longest_runs
+from triage.engine.observations.salience import must_be_explained
+from triage.engine.observations.telling import direction_of, shift, size_of
+from triage.engine.observations.twins import among_twins
+from triage.model.observation import Judged, Observation, Seen
+from triage.model.recording import Floats
+from triage.model.vocabulary import Kind, Scope
+
+_LEAST_SAMPLES = 4
+"""With fewer known cells than this nobody can tell a level from a blip."""
+
+_FEW_EVENTS = 5.0
+"""So few events in a span tell no rate."""
+
+_PART_OF_WINDOW = 3
+"""Without a past the first third of the window stands for it."""
+
+_MOST_OF_THEM = 0.6
+"""If this share of the subjects has it, it is told of all of them at once."""
+
+
+def shifts(frame: Frame) -> Seen:
+    """Every signal of every subject against its past, its twins and its limit."""
+    odd: list[Observation] = []
+    judged: set[Judged] = set()
+    for curves in curves_of(frame):
+        for seen in (_against_past(curves, frame), among_twins(curves, frame)):
+            odd += seen.odd
+            judged |= seen.judged
+    return Seen(tuple(odd), frozenset(judged)) + at_limits(frame)
+
+
+@dataclass(frozen=True)
+class Usual:
+    """What curves are held against.
+
+    :param level: shape (R, 1)
+    :param low: how low it went, shape (R, 1); ``high`` likewise
+    :param noise: scatter of a moment's mean, shape (R, 1)
+    :param told: whether enough is known of it, shape (R,)
+    """
+
+    level: Floats
+    low: Floats
+    high: Floats
+    noise: Floats
+    told: Bools
+
+
+def _against_past(curves: Curves, frame: Frame) -> Seen:
+    """Levels that were left in the window."""
+    first = frame.grid.first
+    count = curves.smooth.shape[1]
+    until = first if first >= _LEAST_SAMPLES else first + max((count - first) // _PART_OF_WINDOW, 1)
+    usual = _usual(curves, until)
+    smooth = _at_equal_work(curves, until)
+    known = ~np.isnan(smooth)
+    told = usual.told & (known[:, first:].sum(axis=1) >= _LEAST_SAMPLES)
+    floor = np.array([floor_of(signal) for signal in curves.signals])[:, None]
+    found: dict[int, list[tuple[bool, Runs]]] = {}
+    for up in (True, False):
+        holds = _left(smooth, usual, floor, curves, up=up)
+        runs = longest_runs(holds, known, first)
+        lasting = told & (runs.length >= max(2, curves.width // 2))
+        for row in np.flatnonzero(lasting).tolist():
+            found.setdefault(row, []).append((up, runs))
+    odd = list(_told(found, curves, usual, smooth, frame))
+    judged: set[Judged] = {
+        ("shift", curves.signals[row].name, curves.subjects[row].scope, "past") for row in np.flatnonzero(told).tolist()
+    }
+    return Seen(tuple(odd), frozenset(judged))
+
+
+def _usual(curves: Curves, until: int) -> Usual:
+    """Levels of the time before: the median of moments, how far they went, and how they scatter."""
+    values, smooth = curves.values[:, :until], curves.smooth[:, :until]
+    told = (~np.isnan(values)).sum(axis=1) >= _LEAST_SAMPLES
+    filled, moments = (np.where(told[:, None], matrix, 0.0) for matrix in (values, smooth))
+    level = median_of(moments, 1)
+    low, high = np.nanmin(moments, axis=1, keepdims=True), np.nanmax(moments, axis=1, keepdims=True)
+    apart = median_of(np.abs(filled - median_of(filled, 1)), 1)
+    scatter = np.maximum(np.nanstd(moments, axis=1, keepdims=True), 1.4826 * apart / np.sqrt(curves.width))
+    return Usual(level, low, high, scatter, told)
+
+
+def _at_equal_work(curves: Curves, until: int) -> Floats:
+    """Smoothed curves, divided by how much more work there was than usual, where a signal grows with its work."""
+    place = {
+        (signal.name, subject): row for row, (signal, subject) in enumerate(zip(curves.signals, curves.subjects, strict=True))
+    }
+    smooth = curves.smooth
+    changed = {row: works for row, signal in enumerate(curves.signals) if (works := PER.get(signal.name))}
+    if not changed:
+        return smooth
+    smooth = smooth.copy()
+    for row, works in changed.items():
+        for work in works:
+            other = place.get((work.signal, curves.subjects[row]))
+            if other is None or np.isnan(curves.smooth[other, :until]).all():
+                continue
+            more = curves.smooth[other] / max(float(np.nanmedian(curves.smooth[other, :until])), 1.0)
+            smooth[row] /= np.maximum(np.nan_to_num(more, nan=1.0), 1.0) ** work.exponent
+    return smooth
+
+
+def _left(smooth: Floats, usual: Usual, floor: Floats, curves: Curves, *, up: bool) -> Bools:
+    """Where the usual level was left in a direction: by a ratio that counts, beyond scatter and beyond how far it ever went."""
+    counter = np.array([signal.kind is Kind.RATE for signal in curves.signals])[:, None]
+    bounded = np.array([signal.bounded for signal in curves.signals])[:, None]
+    size = size_of(smooth, usual.level, floor, bounded, up=up)
+    apart = smooth - usual.level if up else usual.level - smooth
+    beyond = smooth > usual.high + usual.noise if up else smooth < usual.low - usual.noise
+    least = np.array([least_size_of(signal) for signal in curves.signals])[:, None]
+    needed = np.maximum(BEYOND * usual.noise, np.where(counter, 0.0, floor))
+    with np.errstate(invalid="ignore"):
+        return (size >= least) & (apart > needed) & beyond
+
+
+def _told(
+    found: dict[int, list[tuple[bool, Runs]]], curves: Curves, usual: Usual, smooth: Floats, frame: Frame
+) -> Iterator[Observation]:
+    """Shifts as observations, each told at the level at which it stands out."""
+    every = [
+        one
+        for row, several in sorted(found.items())
+        for up, runs in several
+        if (one := _one(row, up, runs, curves, usual, smooth, frame)) is not None
+    ]
+    yield from _at_their_level(every, curves)
+
+
+def _one(row: int, up: bool, runs: Runs, curves: Curves, usual: Usual, smooth: Floats, frame: Frame) -> Observation | None:
+    """One shift; None if it rests on too little."""
+    signal, values = curves.signals[row], curves.values[row]
+    start, stop = int(runs.start[row]), int(runs.stop[row])
+    level = float(usual.level[row, 0])
+    inside = slice(max(start, frame.grid.first), stop)
+    value = float(np.nanmean(smooth[row, inside]))
+    cells = int((~np.isnan(values[inside])).sum())
+    support = _support(row, inside, curves, frame, level)
+    if support < (_FEW_EVENTS if signal.kind in (Kind.RATE, Kind.DISTRIBUTION) else _LEAST_SAMPLES - 1) or cells < 2:
+        return None
+    floor, bounded = np.array(floor_of(signal)), np.array(signal.bounded)
+    half = (level + value) / 2.0
+    measured = curves.values[row]
+    onset = change_between(measured, half, (start, stop), curves.width, frame.grid, up=up)
+    end = ended_at(measured, half, (start, stop), curves.width, frame.grid, up=up)
+    size = float(size_of(np.array(value), np.array(level), floor, bounded, up=up))
+    lasted = (stop - inside.start) * frame.grid.step
+    return shift(
+        frame,
+        signal,
+        curves.subjects[row],
+        against="past",
+        up=up,
+        size=size,
+        value=value,
+        usual=level,
+        onset=onset,
+        end=end,
+        support=int(support),
+        salient=must_be_explained(signal, "past", direction_of(signal, up=up), size, lasted, int(support), frame),
+        attrs={},
+    )
+
+
+def _support(row: int, span: slice, curves: Curves, frame: Frame, level: float) -> float:
+    """Independent samples that a level in a span rests on: events of a counter, observations of a distribution, or cells."""
+    signal, values = curves.signals[row], curves.values[row][span]
+    known = values[~np.isnan(values)]
+    if signal.kind is Kind.RATE and signal.unit not in SPENT:
+        return float(max(known.sum(), level * len(known)) * frame.grid.step)
+    if signal.kind is Kind.DISTRIBUTION:
+        return float(np.nansum(curves.samples[row][span]) / curves.width)
+    return float(len(known))
+
+
+def _at_their_level(every: Iterable[Observation], curves: Curves) -> Iterator[Observation]:
+    """Each signal's shifts: once for all if most have it or only the whole shows it, else of each that has it."""
+    grouped: dict[tuple[str, str], list[Observation]] = {}
+    for one in every:
+        grouped.setdefault((one.of, one.direction), []).append(one)
+    members: dict[str, int] = {}
+    for signal, number in zip(curves.signals, curves.members.tolist(), strict=True):
+        members[signal.name] = max(members.get(signal.name, 0), number)
+    for (of, _), several in grouped.items():
+        whole = [one for one in several if one.subject.scope is Scope.SERVICE and members[of] > 1]
+        parts = [one for one in several if one not in whole]
+        if whole and (not parts or len(parts) >= _MOST_OF_THEM * members[of]):
+            yield whole[0]
+        else:
+            yield from parts
