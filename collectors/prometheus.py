@@ -457,7 +457,7 @@ def _collected(server: _Server) -> Recording:
         source = Source(collector.name, SourceState.ABSENT, f"{server.name} {survey.absence()}")
         return Recording(request.service.name, request.window, sources=(source,), step=request.step)
     series = server.all_values(_planned(server, survey, window))
-    moved = [replace(one, times=one.times - shift) for one in unique(map(survey.placed, series))]
+    moved = [replace(one, times=one.times - shift) for one in unique(series)]
     recording = translate(moved, request.dialects, request.service, request.window)
     problems = [*recording.problems, *survey.problems]
     if ahead:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-import numpy as np
 import re2
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +13,6 @@ from hypothesis import strategies as st
 from triage.ingest.dialects import load_dialects
 from triage.ingest.discovery import Survey
 from triage.ingest.promql import SAMPLES
-from triage.ingest.raw import RawSeries
 from triage.model.recording import Window
 from triage.model.service import Service
 
@@ -67,7 +65,7 @@ class Shelf:
     def fetched(self, service: Service, metric: str) -> list[Series]:
         """The series of a metric that the planned queries would read."""
         texts = [query.text for query in self.survey(service).plan(WINDOW, {}, 15.0) if query.metric == metric]
-        selectors = [re.search(r"\(([\w:]+(?:\{.*?\})?)\[", text).group(1) for text in texts]  # type: ignore[union-attr]
+        selectors = [re.search(r"\(([\w:]+(?:\{.*\})?)\[", text).group(1) for text in texts]  # type: ignore[union-attr]
         return [one for one in self.series if one["__name__"] == metric and any(matches(text, one) for text in selectors)]
 
 
@@ -214,11 +212,9 @@ def test_pods_that_are_not_named_after_the_service_are_followed_to_their_nodes()
 
 def test_an_address_is_given_its_node() -> None:
     """So that a node exporter without a label for the node is of the node that the pods run on."""
-    survey = Shelf(*cluster()).survey(Service(name="chat"))
-    here = RawSeries("node_load1", {"instance": "10.9.0.1:9100"}, np.ones(1), np.ones(1))
-    there = RawSeries("node_load1", {"instance": "10.9.0.3:9100"}, np.ones(1), np.ones(1))
-    assert survey.placed(here).labels["node"] == "gpu-1"
-    assert survey.placed(there) is there
+    places = Shelf(*cluster()).survey(Service(name="chat")).selection.places
+    assert places.node({"instance": "10.9.0.1:9100"}) == "gpu-1"
+    assert places.node({"instance": "10.9.0.3:9100"}) == "10.9.0.3"
 
 
 def test_without_a_cluster_the_host_of_the_engine_is_its_node() -> None:

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triage.ingest.dialects import load_dialects
-from triage.ingest.naming import index_names, is_engine_name
+from triage.ingest.naming import index_names, speaker
+from triage.ingest.places import authority, host
 from triage.ingest.raw import RawSeries
-from triage.ingest.subjects import Selection, authority, host, owned_by, select, speaks_of
+from triage.ingest.subjects import Selection, owned_by, select, speaks_of
 from triage.model.recording import Subject
 from triage.model.service import Service
 from triage.model.vocabulary import Scope
@@ -26,7 +27,7 @@ Row = tuple[str, Mapping[str, str]]
 def selection(rows: Iterable[Row], name: str = "llm-prod", **more: object) -> Selection:
     series = [RawSeries(metric, labels, TIMES, TIMES) for metric, labels in rows]
     service = Service.model_validate({"name": name, **more})
-    return select(series, service, lambda metric: is_engine_name(INDEX, metric))
+    return select(series, service, lambda metric: speaker(INDEX, metric))
 
 
 def engine(**labels: str) -> Row:
@@ -314,6 +315,7 @@ def test_client_and_whom_it_asks() -> None:
 
 def test_slices_of_a_card() -> None:
     """Each instance of a card that is split is a card of its own."""
-    found = selection([engine(service="llm-prod", instance="a:8000")])
+    card = ("DCGM_FI_DEV_GPU_TEMP", {"Hostname": "n1", "gpu": "2"})
+    found = selection([engine(service="llm-prod", instance="a:8000"), card])
     assert found.gpu({"UUID": "GPU-a", "GPU_I_ID": "3"}) == Subject(Scope.GPU, "GPU-a/mig-3")
     assert found.gpu({"Hostname": "n1", "gpu": "2"}) == Subject(Scope.GPU, "n1/2")

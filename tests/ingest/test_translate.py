@@ -418,10 +418,11 @@ def test_limits_are_facts_in_base_units() -> None:
 def test_cards_move_with_their_pods() -> None:
     """After a roll-out a card belongs to the new pod; the node is known by the exporter's address where no label says it."""
     dcgm = dialect(gauge("t", signal="gpu.temp"), scope="gpu")
+    machine = dialect(gauge("node_load1", signal="node.load1"), name="machine", scope="node")
     rows = [series("t", [1, 1], UUID="A", pod="svc-0"), series("t", [1, 1], begin=30, UUID="A", pod="svc-1")]
     rows += [RawSeries("node_load1", {"instance": "h:9100", "nodename": "n1"}, rows[0].times, rows[0].values)]
     for order in (rows, rows[::-1]):
-        links = read(order, dcgm).links
+        links = read(order, dcgm, machine).links
         assert links[Subject(Scope.GPU, "A")] == (Subject(Scope.NODE, "n1"), Subject(Scope.REPLICA, "svc-1"))
 
 

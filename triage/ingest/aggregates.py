@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from triage.ingest.places import POD_LABELS, first
 from triage.ingest.raw import RawSeries
-from triage.ingest.subjects import POD_LABELS, first
 from triage.model.recording import Event, Floats, Series, Window
 from triage.model.vocabulary import Kind, catalogue
 

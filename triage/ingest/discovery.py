@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from triage.ingest.naming import Index, Use, index_names, is_engine_name
+from triage.ingest.naming import Index, Use, index_names, is_engine_name, speaker
+from triage.ingest.places import NODE_LABELS, POD_INFO, POD_LABELS, Labels, authority, first, host
 from triage.ingest.promql import (
     ROUTE_LABELS,
     Matcher,
@@ -23,7 +24,7 @@ from triage.ingest.promql import (
     selector,
 )
 from triage.ingest.raw import RawSeries
-from triage.ingest.subjects import NODE_LABELS, OWNER_LABELS, POD_LABELS, SERVICE_LABELS, Labels, authority, first, host, select
+from triage.ingest.subjects import OWNER_LABELS, SERVICE_LABELS, select
 from triage.ingest.translate import own_dialect
 from triage.model.dialect import Dialect
 from triage.model.recording import Window
@@ -32,9 +33,6 @@ from triage.model.vocabulary import Scope
 
 Family = tuple[str, Scope]
 """The series of one dialect that are about subjects of one scope: they share their labels."""
-
-PLACES = "kube_pod_info"
-"""Tells on which node a pod runs."""
 
 _TARGET_LABELS = ("service", "app", "app_kubernetes_io_name", "app_kubernetes_io_instance", "job")
 """Labels that name a service and are put on by the scraper, so that every series of a target has them."""
@@ -95,8 +93,8 @@ def inventory(dialects: Sequence[Dialect], names: Iterable[str]) -> Inventory:
     uses = {name: readings for name, readings in index.items() if name in names}
     native = {name: f"{name}_bucket" for name in sorted(names - set(uses))}
     uses.update({name: index[buckets] for name, buckets in native.items() if buckets in index and buckets not in names})
-    if PLACES in names:
-        uses.setdefault(PLACES, ())
+    if POD_INFO in names:
+        uses.setdefault(POD_INFO, ())
     families: dict[Family, Dialect] = {}
     ranked: dict[Family, list[tuple[tuple[int, int], str]]] = {}
     for name, readings in uses.items():
@@ -149,12 +147,7 @@ class Survey:
             self._series.setdefault(one.get("__name__", ""), {})[key] = dict(key)
         nothing = np.empty(0)
         raw = [RawSeries(name, labels, nothing, nothing) for name, sets in self._series.items() for labels in sets.values()]
-        self.selection = select(raw, self.service, self.known.is_engine)
-        self._node_of_address = {
-            labels["host_ip"]: labels["node"]
-            for labels in self._labels((PLACES,))
-            if labels.get("pod") in self.selection.pods and labels.get("host_ip") and labels.get("node")
-        }
+        self.selection = select(raw, self.service, lambda name: speaker(self.known.index, name))
         self.engines = [one for one in self._labels(self.known.engine_names) if self.selection.replica(one)]
         self.accepted = {family: list(self._accept(family)) for family in self.known.identifiers}
 
@@ -166,7 +159,7 @@ class Survey:
         """Everything whose labels name the service."""
         name = literal(self.service.name)
         owned = f"{name}(-.*)?"
-        every = self.known.names(lambda _family, _dialect: True) + [PLACES] * (PLACES in self.known.uses)
+        every = self.known.names(lambda _family, _dialect: True) + [POD_INFO] * (POD_INFO in self.known.uses)
         workloads = self.known.names(lambda family, _: family[1] is Scope.SERVICE)
         gateways = self.known.names(lambda _, dialect: dialect.scope is Scope.GATEWAY)
         own = self.known.names(lambda family, _: family[0] == "service")
@@ -195,7 +188,7 @@ class Survey:
         around = self.known.names(
             lambda family, dialect: family[1] in {Scope.REPLICA, Scope.GPU} and dialect.scope is not Scope.REPLICA
         )
-        around += [PLACES] * (PLACES in self.known.uses)
+        around += [POD_INFO] * (POD_INFO in self.known.uses)
         return [_of(around, [one_of(label, pods)]) for label in POD_LABELS[:4] if pods and around]
 
     def by_place(self) -> list[str]:
@@ -214,9 +207,13 @@ class Survey:
             return []
         if not nodes:
             return [_of(machines, [])]
-        addresses = [f"{literal(address)}(:[0-9]+)?" for address in nodes | set(self._node_of_address)]
+        addresses = [f"{literal(address)}(:[0-9]+)?" for address in nodes | self._addresses_of(nodes)]
         by_label = [_of(machines, [one_of(label, nodes)]) for label in NODE_LABELS]
         return [*by_label, _of(machines, [any_pattern("instance", addresses)])]
+
+    def _addresses_of(self, nodes: Collection[str]) -> set[str]:
+        """Addresses of these nodes."""
+        return {address for address, node in self.selection.places.node_at.items() if node in nodes}
 
     def by_exclusion(self) -> list[str]:
         """Engines of others, asked for only if that decides whose an unlabelled gateway is."""
@@ -239,7 +236,7 @@ class Survey:
             Scope.REPLICA: lambda one: self.selection.replica(one, self._addresses(dialect)),
             Scope.CLIENT: self.selection.client,
             Scope.SERVICE: self.selection.owned,
-            Scope.TARGET: lambda one: self.selection.names_service(one) or first(one, POD_LABELS) in self.selection.pods,
+            Scope.TARGET: lambda one: self.selection.names_service(one) or self.selection.places.pod(one) in self.selection.pods,
         }
         return (one for one in sets if belongs[scope](one))
 
@@ -250,12 +247,12 @@ class Survey:
     def _near(self, scope: Scope, sets: list[Labels]) -> list[Labels]:
         """Nodes or cards of the service; where nobody says which these are, those on its engines' hosts, or the few there are."""
         subject_of = self.selection.gpu if scope is Scope.GPU else self.selection.node
-        ours = [one for one in sets if subject_of(self._with_node(one)) is not None]
+        ours = [one for one in sets if subject_of(one) is not None]
         if self.selection.nodes:
             return ours
         hosts = {host(one.get("instance", "")) for one in self.engines}
         near = [one for one in ours if hosts & {host(one.get("instance", "")), *(one.get(label) for label in NODE_LABELS)}]
-        few = len({self.selection.node_name(one) for one in ours}) <= _FEW_NODES
+        few = len({self.selection.places.node(one) for one in ours}) <= _FEW_NODES
         return near or (ours if few else [])
 
     def _is_our_gateway(self, labels: Labels, dialect: Dialect) -> bool:
@@ -319,8 +316,8 @@ class Survey:
             seen = self._labels(self.known.identifiers[dialect, scope])
             if scope in {Scope.NODE, Scope.GPU} and seen and not sets and not self.selection.nodes:
                 told.append(
-                    f"nothing says on which nodes {self.service.name} runs ({PLACES} or a label node would), "
-                    f"so the {dialect} metrics of {len({self.selection.node_name(one) for one in seen})} nodes were left out"
+                    f"nothing says on which nodes {self.service.name} runs ({POD_INFO} or a label node would), "
+                    f"so the {dialect} metrics of {len({self.selection.places.node(one) for one in seen})} nodes were left out"
                 )
         return told
 
@@ -351,7 +348,7 @@ class Survey:
     def _covers(self, name: str, uses: Sequence[Use]) -> dict[Matchers, list[Labels]]:
         """Conditions that pick the service's series of a metric, each with known label sets of the families that it is for."""
         covers: dict[Matchers, list[Labels]] = {}
-        if name == PLACES and not uses:
+        if name == POD_INFO and not uses:
             pods = sorted(self.selection.pods)
             return {(one_of("pod", pods),): [{"pod": pod} for pod in pods]} if pods else {}
         for family in sorted({(use.dialect.name, scope_of(use)) for use in uses}):
@@ -399,18 +396,6 @@ class Survey:
         if not targets:
             return None
         return one_of("job", (one["job"] for one in targets)), one_of("instance", (one["instance"] for one in targets))
-
-    def _with_node(self, labels: Labels) -> Labels:
-        """Labels with the name of the node, where only its address says which one it is."""
-        if first(labels, NODE_LABELS):
-            return labels
-        node = self._node_of_address.get(host(labels.get("instance", "")))
-        return {**labels, "node": node} if node else labels
-
-    def placed(self, series: RawSeries) -> RawSeries:
-        """A series with the name of its node, where only the node's address says which one it is."""
-        labels = self._with_node(series.labels)
-        return series if labels is series.labels else RawSeries(series.name, labels, series.times, series.values, series.rate)
 
 
 def _of(names: Collection[str], matchers: Iterable[Matcher]) -> str:

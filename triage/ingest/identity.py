@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
+from triage.ingest.places import GPU_LABELS, NODE_LABELS, POD_LABELS, Labels, first
 from triage.ingest.raw import RawSeries
-from triage.ingest.subjects import GPU_LABELS, NODE_LABELS, POD_LABELS, Labels, Selection, first
+from triage.ingest.subjects import Selection
 from triage.model.recording import Event, Window
 
 _OWNER_LABELS = frozenset(
@@ -46,7 +47,7 @@ def lost_labels(series: Sequence[RawSeries], selection: Selection, window: Windo
 
 def _pod(labels: Labels, selection: Selection) -> str:
     """The pod of ours that labels name, or an empty string. The exporter's own pod is none of ours."""
-    pod = first(labels, POD_LABELS)
+    pod = selection.places.pod(labels)
     return pod if pod in selection.pods else ""
 
 

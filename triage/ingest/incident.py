@@ -13,7 +13,7 @@ from triage.errors import DataError, InputMissingError
 from triage.ingest.changes import read_changes
 from triage.ingest.dialects import load_dialects
 from triage.ingest.logs import read_logs
-from triage.ingest.naming import index_names, is_engine_name
+from triage.ingest.naming import index_names, is_engine_name, speaker
 from triage.ingest.openmetrics import parse, read_text
 from triage.ingest.raw import RawSeries
 from triage.ingest.subjects import SERVICE_LABELS, owned_by, select
@@ -134,7 +134,7 @@ def _service_in(series: list[RawSeries], path: Path, name: str) -> str:
     :raises DataError: they are several services
     """
     index = index_names(load_dialects())
-    if select(series, Service(name=name), lambda metric: is_engine_name(index, metric)).named:
+    if select(series, Service(name=name), lambda metric: speaker(index, metric)).named:
         return name
     engines = [one.labels for one in series if is_engine_name(index, one.name)]
     for label in SERVICE_LABELS:

@@ -109,7 +109,14 @@ def _totals(name: str) -> list[str]:
     return [name, name.removesuffix("_total") if name.endswith("_total") else name + "_total"]
 
 
+def speaker(index: Index, name: str) -> Scope | None:
+    """Whose series the programs that export a metric tell; None if several kinds of program export it, or nobody known."""
+    if GENERIC.match(name):
+        return None
+    scopes = {use.dialect.scope for use in index.get(name, ()) if use.dialect.name != OWN}
+    return scopes.pop() if len(scopes) == 1 else None
+
+
 def is_engine_name(index: Index, name: str) -> bool:
     """Whether only engines export a metric of that name."""
-    uses = index.get(name, ())
-    return bool(uses) and not GENERIC.match(name) and all(use.dialect.scope is Scope.REPLICA for use in uses)
+    return speaker(index, name) is Scope.REPLICA

@@ -10,9 +10,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from triage.ingest.naming import Use
+from triage.ingest.places import CARD_LABELS, GPU_LABELS, NODE_LABELS, POD_LABELS
 from triage.ingest.prometheus_json import parse_answer
 from triage.ingest.raw import RawSeries
-from triage.ingest.subjects import CARD_LABELS, GPU_LABELS, NODE_LABELS, OWNER_LABELS, POD_LABELS, SERVICE_LABELS
+from triage.ingest.subjects import OWNER_LABELS, SERVICE_LABELS
 from triage.model.recording import Floats, Window
 from triage.model.vocabulary import Combine, Kind, Scope, catalogue
 
@@ -46,7 +47,18 @@ VARIANTS = 4
 ROUTE_LABELS = ("envoy_cluster_name", "destination_service_name", "ingress", "requested_model", "litellm_model_name")
 """Labels by which a gateway that many services share says whose traffic a series counts."""
 
-_KEPT = ("job", "instance", "namespace", "pod_ip", "host_ip", *SERVICE_LABELS, *POD_LABELS, *NODE_LABELS, *ROUTE_LABELS)
+_KEPT = (
+    "job",
+    "instance",
+    "namespace",
+    "pod_ip",
+    "host_ip",
+    "internal_ip",
+    *SERVICE_LABELS,
+    *POD_LABELS,
+    *NODE_LABELS,
+    *ROUTE_LABELS,
+)
 _KEPT_FOR: dict[Scope, tuple[str, ...]] = {
     Scope.GPU: (*GPU_LABELS, *CARD_LABELS, "GPU_I_ID"),
     Scope.SERVICE: OWNER_LABELS,

@@ -1,18 +1,17 @@
 """Which series belong to the service, and whom each of them is about."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
 import re2
 
+from triage.ingest.places import POD_INFO, POD_LABELS, Census, Labels, Places, authority, first, host
 from triage.ingest.raw import RawSeries
 from triage.model.recording import Subject
 from triage.model.service import Service
 from triage.model.vocabulary import Scope
-
-Labels = Mapping[str, str]
 
 SERVICE_LABELS = (
     "service", "app", "app_kubernetes_io_name", "app_kubernetes_io_instance", "model_name", "served_model_name", "model",
@@ -21,13 +20,6 @@ SERVICE_LABELS = (
 )  # fmt: skip
 """Labels that can name the service itself, most telling first."""
 
-POD_LABELS = ("exported_pod", "pod", "pod_name", "kubernetes_pod_name", "replica")
-"""Labels that can name a pod. Where an exporter speaks of a pod, its scraper calls the exporter ``pod`` and what it spoke of
-``exported_pod``."""
-
-NODE_LABELS = ("node", "Hostname", "hostname", "nodename", "kubernetes_node", "host")
-GPU_LABELS = ("UUID", "gpu_uuid", "uuid")
-CARD_LABELS = ("pci_bus_id", "gpu", "gpu_id", "device", "minor_number", "GpuIndex")
 OWNER_LABELS = (
     "deployment",
     "statefulset",
@@ -58,46 +50,26 @@ _ID = "[bcdfghjklmnpqrstvwxz2456789]"
 """What Kubernetes makes names of: no vowels, so no words."""
 
 
-def first(labels: Labels, names: Iterable[str]) -> str:
-    """The first of these labels that is set, or an empty string."""
-    for name in names:
-        if value := labels.get(name):
-            return value
-    return ""
-
-
-def host(address: str) -> str:
-    """The host of ``scheme://host:port/path``, ``host:port`` or ``[v6]:port``."""
-    bare = authority(address)
-    if bare.startswith("["):
-        return bare[1:].partition("]")[0]
-    return bare.rpartition(":")[0] or bare
-
-
-def authority(address: str) -> str:
-    """``host:port`` of an address with or without scheme and path."""
-    return address.rpartition("://")[2].partition("/")[0]
-
-
 @dataclass(frozen=True)
 class Selection:
     """What belongs to a service.
 
     :param named: some series names the service (or it was said that everything here is its)
     :param pods: its pods
+    :param places: who is where, whosever it is
     :param nodes: the nodes that its engines run on; empty if nobody says so
-    :param node_of: pod or address of an engine -> node
+    :param node_of: replica -> node
     :param replicas: address of an engine (``host:port``, pod IP) -> id of its replica
     :param everything: nothing here names any service, and there is but one engine: all of it is the service's
     :param others: names that are not the service's although they begin with its name
     :param rivals: names that other services' engines go by
     :param targets: addresses of other services' engines
-    :param node_at: address of a machine -> name of the node
     """
 
     service: Service
     named: bool
     pods: frozenset[str]
+    places: Places
     nodes: frozenset[str]
     node_of: Mapping[str, str]
     replicas: Mapping[str, str] = field(default_factory=dict)
@@ -105,7 +77,6 @@ class Selection:
     others: frozenset[str] = frozenset()
     rivals: frozenset[str] = frozenset()
     targets: frozenset[str] = frozenset()
-    node_at: Mapping[str, str] = field(default_factory=dict)
 
     def names_service(self, labels: Labels) -> bool:
         """Whether a label says outright that a series is the service's."""
@@ -120,12 +91,16 @@ class Selection:
         if address:
             known = self._replica_at(address)
             return Subject(Scope.REPLICA, known or authority(address)) if known or self.names_service(labels) else None
-        pod = first(labels, POD_LABELS)
+        pod = self.places.pod(labels)
         if pod:
             ours = pod in self.pods and not _elsewhere(labels, self.service)
             return Subject(Scope.REPLICA, pod) if ours or self.everything else None
+        instance = labels.get("instance", "")
+        known = self.places.pod_at.get(host(instance), "") if instance not in self.targets else ""
+        if known in self.pods:
+            return Subject(Scope.REPLICA, known)
         if self.names_service(labels) or self.everything:
-            return Subject(Scope.REPLICA, labels.get("instance") or labels.get("job") or self.service.name)
+            return Subject(Scope.REPLICA, instance or labels.get("job") or self.service.name)
         return None
 
     def _replica_at(self, address: str) -> str:
@@ -141,25 +116,16 @@ class Selection:
 
     def gpu(self, labels: Labels) -> Subject | None:
         """The card; None if it belongs to another service's pod or to a node without engines of ours."""
-        pod, node = first(labels, POD_LABELS[:4]), self.node_name(labels)
+        pod, node = self.places.pod(labels), self.places.node(labels)
         if pod and not self.everything and (pod not in self.pods or _elsewhere(labels, self.service)):
             return None
         if not pod and self.nodes and node not in self.nodes:
             return None
-        uuid = first(labels, GPU_LABELS)
-        card = uuid or f"{node or labels.get('instance', '')}/{first(labels, CARD_LABELS)}"
-        if instance := labels.get("GPU_I_ID"):
-            card = f"{card}/mig-{instance}"
-        return Subject(Scope.GPU, card)
-
-    def node_name(self, labels: Labels) -> str:
-        """The node that a series was measured on, or an empty string."""
-        address = host(labels.get("instance", ""))
-        return first(labels, NODE_LABELS) or self.node_at.get(address, address)
+        return Subject(Scope.GPU, self.places.card(labels))
 
     def node(self, labels: Labels) -> Subject | None:
         """The node; None if no engine of ours runs there."""
-        name = self.node_name(labels)
+        name = self.places.node(labels)
         if not name or (self.nodes and name not in self.nodes):
             return None
         return Subject(Scope.NODE, name)
@@ -167,7 +133,7 @@ class Selection:
     def owned(self, labels: Labels) -> Subject | None:
         """The service, for series of a deployment, an autoscaler, a roll-out; None if they are another service's."""
         owner = first(labels, OWNER_LABELS)
-        ours = self.names_service(labels) or self.everything or first(labels, POD_LABELS[:2]) in self.pods
+        ours = self.names_service(labels) or self.everything or self.places.pod(labels) in self.pods
         ours = ours or (owned_by(owner, self.service.name, self.others) and not _elsewhere(labels, self.service))
         return Subject(Scope.SERVICE, self.service.name) if ours else None
 
@@ -208,7 +174,7 @@ class Selection:
 
     def target(self, labels: Labels) -> Subject | None:
         """The scrape target: the replica if it is an engine of the service, None if it is another's, else just the target."""
-        pod, instance = first(labels, POD_LABELS), labels.get("instance", "")
+        pod, instance = first(labels, ("pod", *POD_LABELS)), labels.get("instance", "")
         if pod in self.pods:
             return Subject(Scope.REPLICA, pod)
         if instance in self.replicas:
@@ -271,23 +237,31 @@ def _spoken_pattern(name: str) -> Any:
     return re2.compile(rf"(^|[^a-zA-Z0-9]){re2.escape(_plain(name))}([-_]({_KINDS}|\d+))*(\.[a-zA-Z]|[^-_.a-zA-Z0-9]|$)")
 
 
-def select(series: Iterable[RawSeries], service: Service, engine_names: Callable[[str], bool]) -> Selection:
+def select(series: Iterable[RawSeries], service: Service, speaker: Callable[[str], Scope | None]) -> Selection:
     """Finds out what belongs to a service.
 
-    :param engine_names: whether a metric name is one that only an engine has
+    :param speaker: metric name -> whose series the programs that export it tell; None if that is not known
     """
     evidence = _Evidence(service)
     for one in series:
-        evidence.add(one.name, one.labels, is_engine=engine_names(one.name))
+        span = (float(one.times[0]), float(one.times[-1])) if len(one.times) else (0.0, 0.0)
+        evidence.add(one.name, one.labels, speaker(one.name), span)
     return evidence.selection()
 
 
 @dataclass
 class _Engine:
-    """An engine's target, and whether one of its labels names the service."""
+    """An engine's target: its address, its pod if a label names one, and whether one of its labels names the service.
 
-    labels: Labels
+    :param tied: a label says whose it is
+    :param names: names of services that its labels say it is
+    """
+
+    instance: str
+    pod: str
     ours: bool
+    tied: bool
+    names: frozenset[str]
 
 
 class _Evidence:
@@ -296,89 +270,95 @@ class _Evidence:
     def __init__(self, service: Service) -> None:
         self.service = service
         self.named = False
-        self.pods: dict[str, Labels] = {}
-        self.engines: dict[tuple[str, str], _Engine] = {}
-        self.node_of: dict[str, str] = {}
-        self.ip_of: dict[str, str] = {}
+        self.census = Census()
+        self.owners: dict[str, set[tuple[str, str]]] = {}
+        self.engines: dict[tuple[str, str, str], _Engine] = {}
         self.begins_alike: set[str] = set()
-        self.nodes_at: dict[str, set[str]] = {}
 
-    def add(self, name: str, labels: Labels, *, is_engine: bool) -> None:
+    def add(self, name: str, labels: Labels, speaker: Scope | None, span: tuple[float, float]) -> None:
         """Takes note of one series."""
         elsewhere = bool(self.service.labels) and _elsewhere(labels, self.service)
         ours = names_service(labels, self.service)
         self.named = self.named or ours
-        pod, node, instance = first(labels, POD_LABELS), first(labels, NODE_LABELS), labels.get("instance", "")
-        if is_engine:
-            engine = self.engines.setdefault((instance, pod), _Engine(labels, ours))
-            engine.ours = engine.ours or ours
-        elif instance and (node or name.startswith("node_")):
-            self.nodes_at.setdefault(host(instance), set()).add(node)
-        if pod and not elsewhere:
-            self._add_pod(pod, node, labels, says_owner=name == "kube_pod_info")
-        if is_engine or labels.get("deployment"):
+        self.census.hear(name, labels, speaker, elsewhere=elsewhere, span=span)
+        if speaker is Scope.REPLICA:
+            self._add_engine(labels, ours=ours)
+        if not elsewhere:
+            for label in POD_LABELS:
+                if pod := labels.get(label):
+                    self.owners.setdefault(pod, set())
+            if name == POD_INFO and (pod := first(labels, POD_LABELS)):
+                self.owners[pod].add((labels.get("created_by_kind", "ReplicaSet"), labels.get("created_by_name", "")))
+        if speaker is Scope.REPLICA or labels.get("deployment"):
             self.begins_alike.update(value for label in _NAMING if (value := labels.get(label, "")).startswith(self.service.name))
 
-    def _add_pod(self, pod: str, node: str, labels: Labels, *, says_owner: bool) -> None:
-        """Takes note of where a pod runs and who made it."""
-        if says_owner or pod not in self.pods:
-            self.pods[pod] = labels
-        if node:
-            self.node_of.setdefault(pod, node)
-        if ip := labels.get("pod_ip"):
-            self.ip_of.setdefault(pod, ip)
-        if node and (address := labels.get("host_ip")):
-            self.nodes_at.setdefault(address, set()).add(node)
+    def _add_engine(self, labels: Labels, *, ours: bool) -> None:
+        """Takes note of an engine's target. ``replica`` is its pod only if the census finds that it tells engines apart."""
+        key = labels.get("instance", ""), first(labels, POD_LABELS[:-1]), labels.get("replica", "")
+        engine = self.engines.setdefault(key, _Engine(key[0], key[1], ours=False, tied=False, names=frozenset()))
+        engine.ours = engine.ours or ours
+        engine.tied = engine.tied or bool(first(labels, _IDENTITY))
+        if name := first(labels, _NAMING):
+            engine.names |= {name}
 
     def selection(self) -> Selection:
         """The verdict."""
         others = frozenset(name for name in self.begins_alike if _is_another(name, self.service.name))
-        pods = {pod for pod, labels in self.pods.items() if self._is_owned(pod, labels, others)}
+        places = self.census.places()
+        engines = self._placed_engines(places)
+        strangers = places.exporters | places.marks
+        pods = {pod for pod, owners in self.owners.items() if pod not in strangers and self._is_owned(pod, owners, others)}
+        pods -= set(places.names)
         named = self.named or bool(pods)
-        pods |= {pod for (_, pod), engine in self.engines.items() if pod and engine.ours}
-        everything = not named and self._is_alone()
-        ours = {key for key, engine in self.engines.items() if engine.ours or key[1] in pods or everything}
-        foreign = [engine.labels for key, engine in self.engines.items() if key not in ours] if named else []
-        replicas = {self.ip_of[pod]: pod for pod in sorted(pods) if pod in self.ip_of}
-        replicas |= {instance: pod or instance for instance, pod in sorted(ours) if instance}
-        node_at = {address: max(nodes) for address, nodes in self.nodes_at.items() if len(nodes - {""}) == 1}
-        node_of = self.node_of | self._places_of_hosts(ours, node_at)
+        pods |= {engine.pod for engine in engines if engine.pod and engine.ours}
+        everything = not named and self._is_alone(engines)
+        ours = [engine for engine in engines if engine.ours or engine.pod in pods or everything]
+        foreign = [engine for engine in engines if not (engine.ours or engine.pod in pods)] if named else []
+        replicas = {ip: pod for pod, ip in sorted(places.ip_of.items()) if pod in pods and places.pod_at.get(ip, pod) == pod}
+        replicas |= {one.instance: one.pod or one.instance for one in sorted(ours, key=_by_address) if one.instance}
+        node_of = {pod: places.node_of[pod] for pod in sorted(pods) if pod in places.node_of}
+        node_of |= {
+            one.instance: places.node_at[host(one.instance)]
+            for one in sorted(ours, key=_by_address)
+            if not one.pod and host(one.instance) in places.node_at
+        }
         return Selection(
             service=self.service,
             named=named or everything,
             pods=frozenset(pods),
-            nodes=frozenset(node_of[one] for one in (*pods, *(instance for instance, _ in ours)) if one in node_of),
+            places=places,
+            nodes=frozenset(node_of.values()),
             node_of=node_of,
             replicas=replicas,
             everything=everything,
             others=others,
-            rivals=frozenset(name for labels in foreign if (name := first(labels, _NAMING))),
-            targets=frozenset(labels["instance"] for labels in foreign if labels.get("instance")) - set(replicas),
-            node_at=node_at,
+            rivals=frozenset(name for engine in foreign for name in engine.names),
+            targets=frozenset(engine.instance for engine in foreign if engine.instance) - set(replicas),
         )
 
-    def _places_of_hosts(self, engines: Iterable[tuple[str, str]], node_at: Mapping[str, str]) -> dict[str, str]:
-        """Address of an engine -> node, where something on the same address tells of the machine."""
-        places = {}
-        for instance, pod in engines:
-            address = host(instance)
-            if not pod and address in self.nodes_at:
-                places[instance] = node_at.get(address, address)
-        return places
+    def _placed_engines(self, places: Places) -> list[_Engine]:
+        """The engines with their pods, also where only the address tells which pod it is."""
+        placed = []
+        for (instance, pod, replica), engine in sorted(self.engines.items()):
+            mark = replica if replica not in places.marks else ""
+            placed.append(replace(engine, pod=pod or places.pod_at.get(host(instance), "") or mark))
+        return placed
 
-    def _is_owned(self, pod: str, labels: Labels, others: Collection[str]) -> bool:
+    def _is_owned(self, pod: str, owners: Collection[tuple[str, str]], others: Collection[str]) -> bool:
         """Whether a pod is the service's: by who made it if the cluster says so, else by its name."""
-        owner = labels.get("created_by_name", "")
-        if not owner or owner == "<none>":
+        known = {(kind, owner) for kind, owner in owners if owner and owner != "<none>"}
+        if not known:
             return owned_by(pod, self.service.name, others)
-        if labels.get("created_by_kind", "ReplicaSet") == "ReplicaSet":
-            owner = owner.rpartition("-")[0] or owner
-        return owned_by(owner, self.service.name, others)
+        makers = {(owner.rpartition("-")[0] or owner) if kind == "ReplicaSet" else owner for kind, owner in known}
+        return any(owned_by(maker, self.service.name, others) for maker in makers)
 
-    def _is_alone(self) -> bool:
+    def _is_alone(self, engines: Collection[_Engine]) -> bool:
         """Whether there is one engine, and nothing that says whose it is."""
-        tied = any(first(engine.labels, _IDENTITY) for engine in self.engines.values())
-        return len({instance for instance, _ in self.engines}) == 1 and not tied
+        return len({engine.instance for engine in engines}) == 1 and not any(engine.tied for engine in engines)
+
+
+def _by_address(engine: _Engine) -> tuple[str, str]:
+    return engine.instance, engine.pod
 
 
 def _is_another(name: str, service: str) -> bool:

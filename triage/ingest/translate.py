@@ -15,11 +15,11 @@ from triage.ingest.engine_log import ARGUMENTS
 from triage.ingest.exporter_xids import exporter_xids
 from triage.ingest.identity import lost_labels
 from triage.ingest.lifetimes import metric_events
-from triage.ingest.naming import GENERIC, OWN, Group, Index, Use, Ways, index_names, is_engine_name
+from triage.ingest.naming import GENERIC, OWN, Group, Index, Use, Ways, index_names, speaker
 from triage.ingest.rates import sample_step
 from triage.ingest.raw import RawSeries
 from triage.ingest.strays import Homes
-from triage.ingest.subjects import NODE_LABELS, POD_LABELS, Selection, first, host, select
+from triage.ingest.subjects import Selection, select
 from triage.model.dialect import Dialect, Entry
 from triage.model.recording import Fact, Recording, Source, SourceState, Subject, Window
 from triage.model.service import Service
@@ -33,9 +33,9 @@ def translate(series: Iterable[RawSeries], dialects: Sequence[Dialect], service:
     are left out and said so.
     """
     dialects = [own_dialect(service), *dialects] if service.signals else list(dialects)
-    series = [one for one in series if len(one.times)]
+    series = sorted((one for one in series if len(one.times)), key=_name_and_labels)
     index = index_names(dialects)
-    selection = select(series, service, lambda name: is_engine_name(index, name))
+    selection = select(series, service, lambda name: speaker(index, name))
     step = _usual_step(series)
     found = _Reading(series, index, selection, window.start)
     made = Assembler(series, step)
@@ -60,7 +60,7 @@ def translate(series: Iterable[RawSeries], dialects: Sequence[Dialect], service:
         ),
         links=found.links,
         objectives=dict(service.objectives),
-        problems=tuple(problems + made.problems),
+        problems=(*problems, *selection.places.problems, *made.problems),
         rejected=made.rejected,
         step=step,
     )
@@ -82,6 +82,11 @@ def own_dialect(service: Service) -> Dialect:
     return Dialect.model_validate({"name": OWN, "title": service.name, "scope": "client", "metrics": entries})
 
 
+def _name_and_labels(one: RawSeries) -> tuple[str, list[tuple[str, str]]]:
+    """What puts series in one order, however they came: sums of floating-point numbers depend on it."""
+    return one.name, sorted(one.labels.items())
+
+
 def _usual_step(series: Sequence[RawSeries]) -> float:
     """The scrape interval, seconds: the median over a sample of the series; 15 if nothing can be learnt."""
     steps = [step for one in series[:: max(1, len(series) // 200)] if (step := sample_step(one.times)) > 0]
@@ -99,7 +104,7 @@ class _Reading:
         self._series, self._index, self._selection, self._until = series, index, selection, until
         self._facts: dict[tuple[Subject, str], tuple[float, Fact]] = {}
         self._homes: dict[int, Homes] = {}
-        self._places: dict[tuple[Subject, Scope], tuple[float, str]] = {}
+        self._places: dict[tuple[Subject, Scope], tuple[float, frozenset[str]]] = {}
         targets = _target_dialects(series, index)
         for one in series:
             for use in _uses(one, index, targets):
@@ -146,13 +151,14 @@ class _Reading:
             self._facts[key] = time, fact
 
     def _note_places(self, one: RawSeries, card: Subject) -> None:
-        """Keeps where a card is: the pod and the node that were said last."""
-        pod = first(one.labels, POD_LABELS[:4])
-        node = first(one.labels, NODE_LABELS) or self._selection.node_at.get(host(one.labels.get("instance", "")), "")
+        """Keeps where a card is: the pods and the node that were said last."""
+        places, said = self._selection.places, float(one.times[-1])
+        pod, node = places.pod(one.labels), places.known_node(one.labels)
         for scope, place in ((Scope.REPLICA, pod if pod in self._selection.pods else ""), (Scope.NODE, node)):
             if place:
-                said = float(one.times[-1]), place
-                self._places[card, scope] = max(said, self._places.get((card, scope), said))
+                latest, known = self._places.get((card, scope), (said, frozenset()))
+                if said >= latest:
+                    self._places[card, scope] = said, known | {place} if said == latest else frozenset({place})
 
     @property
     def facts(self) -> list[Fact]:
@@ -163,11 +169,13 @@ class _Reading:
     def links(self) -> dict[Subject, tuple[Subject, ...]]:
         """Which replica runs on which node, which card belongs to which replica and node."""
         links: dict[Subject, set[Subject]] = {}
-        for replica in {*self._selection.pods, *self._selection.replicas.values()}:
-            if node := self._selection.node_of.get(replica):
-                links.setdefault(Subject(Scope.REPLICA, replica), set()).add(Subject(Scope.NODE, node))
-        for (card, scope), (_, place) in self._places.items():
-            links.setdefault(card, set()).add(Subject(scope, place))
+        for replica, node in self._selection.node_of.items():
+            links.setdefault(Subject(Scope.REPLICA, replica), set()).add(Subject(Scope.NODE, node))
+        for (card, scope), (_, places) in self._places.items():
+            links.setdefault(card, set()).update(Subject(scope, place) for place in places)
+        for card in {card for card, _ in self._places if (card, Scope.NODE) not in self._places}:
+            nodes = {node for owner in links[card] for node in links.get(owner, ())}
+            links[card] |= nodes if len(nodes) == 1 else set()
         return {subject: tuple(sorted(links[subject])) for subject in sorted(links)}
 
 
