@@ -142,7 +142,6 @@ def test_own_metric_of_the_service(tmp_path: Path) -> None:
 REFUSED: dict[str, tuple[dict[str, str | None], str]] = {
     "empty folder": ({}, "holds no metrics, no logs and no changes"),
     "empty metrics": ({"metrics": " \n"}, "metrics.om is empty"),
-    "no time stamps": ({"metrics": 'vllm:num_requests_running{a="b"} 1\n'}, "metrics.om: not one sample carries a time stamp"),
     "no metrics": ({"metrics": "<html></html>\n"}, "metrics.om: not one line is a metric"),
     "not TOML": ({"case": "service = chat"}, "case.toml is not valid TOML: "),
     "no date": ({"case": "from = 'yesterday'"}, "case.toml: from: "),

@@ -54,6 +54,12 @@ _PROGRAMS = (Scope.REPLICA, Scope.GATEWAY, Scope.CLIENT)
 _BY_SCRAPER = ("up", "scrape_")
 """Begin of the names of what the scraper says of a target, whether it was reached or not."""
 
+_START, _CREATED = "process_start_time_seconds", "_created"
+"""Gauges of when a process, or one of its metrics, began."""
+
+_EARLIEST = 1e9
+"""A start before this moment (2001) is no time."""
+
 _Target = tuple[str, str]
 
 
@@ -155,9 +161,15 @@ class Assembler:
         return [_Piece(use, one, *self._rate(one, group)) for use, one in group.parts]
 
     def _rate(self, one: RawSeries, group: Group) -> Samples:
-        """One running total as rates, counted from 0 where its target shows that it was not there before."""
+        """One running total as rates, counted from 0 where its target shows that it was not there before.
+
+        A distribution of a target that was scraped but once is that of its whole life: a mean and quantiles, if old ones. Running
+        totals of such a target tell nothing of a rate now.
+        """
         if one.rate:
             return one.times, one.values
+        if group.use.entry.type == "histogram" and (begun := self._company.begun(one)):
+            return one.times, one.values / (one.times - begun)
         company = self._company.of(one, group)
         times, totals = (one.times, one.values) if company is None else since_absence(one.times, one.values, company)
         return to_rates(times, totals)
@@ -248,8 +260,11 @@ class _Company:
     def __init__(self, series: Iterable[RawSeries]) -> None:
         self._longest: dict[_Target, Floats] = {}
         self._lives: dict[tuple[_Target, str], list[tuple[float, float]]] = {}
+        self._starts: dict[_Target, float] = {}
         for one in series:
             target = _target(one)
+            if len(one.times) == 1 and (one.name == _START or one.name.endswith(_CREATED)):
+                self._starts[target] = max(self._starts.get(target, 0.0), float(one.values[0]))
             if len(one.times) > len(self._longest.get(target, ())) and not one.name.startswith(_BY_SCRAPER):
                 self._longest[target] = one.times
             self._lives.setdefault((target, one.name), []).append((float(one.times[0]), float(one.times[-1])))
@@ -269,6 +284,13 @@ class _Company:
         firsts, lasts = self._ordered((target, one.name))
         elders = bisect_left(firsts, one.times[0])
         return None if elders and lasts[elders - 1] < one.times[0] else scrapes
+
+    def begun(self, one: RawSeries) -> float | None:
+        """When the process of a target that was scraped but once began, Unix seconds; None if nobody says."""
+        target = _target(one)
+        start = self._starts.get(target, 0.0)
+        once = len(one.times) == 1 and len(self._longest.get(target, one.times)) == 1
+        return start if once and _EARLIEST < start < one.times[0] else None
 
     def _among_siblings(self, one: RawSeries, group: Group) -> Floats | None:
         """The same from the other children of the counter that are about the same subject."""

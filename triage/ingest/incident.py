@@ -16,6 +16,7 @@ from triage.ingest.logs import read_logs
 from triage.ingest.naming import index_names, is_engine_name, speaker
 from triage.ingest.openmetrics import parse, read_text
 from triage.ingest.raw import RawSeries
+from triage.ingest.scrapes import Scrape, find_scrapes, gathered, labelled, moment_of
 from triage.ingest.subjects import SERVICE_LABELS, owned_by, select
 from triage.ingest.translate import translate, with_source
 from triage.model.recording import Recording, Source, SourceState, Subject, Window, merged
@@ -94,8 +95,11 @@ def _opened(path: Path) -> BinaryIO:
         raise InputMissingError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-def _samples(path: Path) -> tuple[list[RawSeries], tuple[str, ...]]:
-    """The series of a bare file, JSON of the Prometheus API or an exposition, and what was strange about it."""
+def _samples(path: Path, moment: float | None = None) -> tuple[list[RawSeries], tuple[str, ...], bool]:
+    """The series of a file, JSON of the Prometheus API or an exposition, what was strange about it, and whether it lacked times.
+
+    :param moment: Unix seconds of what carries no time stamp
+    """
     data = read_text(path)
     if not data.strip():
         raise DataError(f"{path} is empty", "record it again")
@@ -103,17 +107,18 @@ def _samples(path: Path) -> tuple[list[RawSeries], tuple[str, ...]]:
         if (data.lstrip()[:1] == b"{" and b'"status"' in data[:4096]) or data.lstrip()[:1] == b"[":
             from triage.ingest.prometheus_json import parse_answer
 
-            return parse_answer(data), ()
-        exposition = parse(data)
+            return parse_answer(data), (), False
+        exposition = parse(data, moment)
     except DataError as error:
         raise DataError(f"{path}: {error.message}", error.hint) from error
     bad = exposition.bad_lines
-    return exposition.series, (f"{bad} line{'s' * (bad != 1)} of {path.name} could not be read",) if bad else ()
+    strange = (f"{bad} line{'s' * (bad != 1)} of {path.name} could not be read",) if bad else ()
+    return exposition.series, strange, exposition.undated > 0
 
 
 def _from_samples(path: Path, service: Service | None) -> Recording:
     """A recording of a bare file: the last third of its time is judged, what is before tells what is usual."""
-    series, problems = _samples(path)
+    series, problems, _ = _samples(path)
     span = _span(series)
     if span is None or span[0] == span[1]:
         raise DataError(
@@ -185,16 +190,57 @@ def open_incident(folder: Path, service: Service | None = None) -> Incident:
     :raises InputMissingError: a part cannot be read
     """
     case, problems = _case(folder / "case.toml")
-    metrics = next((folder / name for name in METRIC_FILES if (folder / name).exists()), None)
-    if metrics is None and not _has_files(folder / "logs") and not (folder / "changes.jsonl").exists():
+    scrapes = find_scrapes(folder)
+    if not scrapes and not _has_files(folder / "logs") and not (folder / "changes.jsonl").exists():
         raise DataError(
             f"{folder} holds no metrics, no logs and no changes",
             f"an incident folder has {METRIC_FILES[0]}[.gz], logs/ or changes.jsonl",
         )
-    series, strange = _samples(metrics) if metrics else ([], ())
+    default = case.service or (service.name if service else folder.resolve().name)
+    series, strange = _scraped(scrapes, case, default)
     known = _service(case, folder, series, service)
     window, outside = _window(case, series, folder)
     return Incident(folder, known, window, series, (*problems, *strange, *outside))
+
+
+def _scraped(scrapes: list[Scrape], case: Case, service: str) -> tuple[list[RawSeries], tuple[str, ...]]:
+    """The series of all files of metrics, and what was strange about them.
+
+    Where nothing says when scrapes were made only their order is known: the last one of each target stands for the window's end.
+    What only looks like a file of metrics is told and left out.
+    """
+    begin = None if case.start is None else case.start - BASELINE_SPAN
+    parts: list[list[RawSeries]] = []
+    guessed: dict[str, tuple[str, list[RawSeries]]] = {}
+    told: tuple[str, ...] = ()
+    for one in scrapes:
+        moment = moment_of(one, begin, case.end)
+        try:
+            series, strange, undated = _samples(one.path, case.end if moment is None else moment)
+        except DataError as error:
+            if one.path.name in METRIC_FILES:
+                raise
+            told += (error.message.replace(str(one.path), one.path.name),)
+            continue
+        told += strange
+        if undated:
+            series = labelled(series, _scraper_labels(series, one, service))
+        if undated and moment is None:
+            guessed[one.target] = one.path.name, series
+        else:
+            parts.append(series)
+    told += tuple(f"nothing says when {name} was scraped: it is taken for the window's end" for name, _ in guessed.values())
+    return gathered([*parts, *(series for _, series in guessed.values())]), told
+
+
+def _scraper_labels(series: list[RawSeries], scrape: Scrape, service: str) -> dict[str, str]:
+    """What a scraper would have said of the target of a file: its name, and that an engine in this folder is the service's."""
+    if any("instance" in one.labels or "pod" in one.labels for one in series):
+        return {}
+    index = index_names(load_dialects())
+    engine = any(is_engine_name(index, one.name) for one in series)
+    place = {"instance": scrape.target, "job": scrape.target} if scrape.target else {}
+    return {**place, "service": service} if engine else place
 
 
 def _has_files(folder: Path) -> bool:
@@ -277,7 +323,7 @@ def _window(case: Case, series: list[RawSeries], folder: Path) -> tuple[Window, 
         raise DataError(f"{folder / 'case.toml'} names no window and there are no metrics that do", "give from and to")
     first, last = span or (None, None)
     end = case.end if case.end is not None else last or 0.0
-    start = case.start if case.start is not None else end - 1800.0 if first is None else first + 2.0 * (end - first) / 3.0
+    start = case.start if case.start is not None else end - 1800.0 if first in (None, end) else first + 2.0 * (end - first) / 3.0
     if span and (span[0] > end or span[1] < start - BASELINE_SPAN):
         metrics = f"the metrics are from {_clock(span[0])} to {_clock(span[1])}"
         raise DataError(

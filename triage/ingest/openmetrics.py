@@ -52,11 +52,13 @@ class Exposition:
 
     :param types: metric family -> type as its ``# TYPE`` line says
     :param bad_lines: how many lines could not be read
+    :param undated: how many samples were given the default time
     """
 
     series: list[RawSeries]
     types: dict[str, str]
     bad_lines: int = 0
+    undated: int = 0
 
 
 def read_text(path: Path) -> bytes:
@@ -97,7 +99,7 @@ def parse(data: bytes, default_time: float | None = None) -> Exposition:
     series = reading.series()
     if not series and reading.bad:
         raise DataError(*_complaint(reading))
-    return Exposition(series, reading.types, reading.bad)
+    return Exposition(series, reading.types, reading.bad, reading.undated)
 
 
 def _complaint(reading: "_Reading") -> tuple[str, str]:
@@ -127,6 +129,7 @@ class _Reading:
         self.types: dict[str, str] = {}
         self.bad = 0
         self.timeless = 0
+        self.undated = 0
         self._numbers: dict[str, array[float]] = {}
 
     def add(self, block: str) -> None:
@@ -191,6 +194,7 @@ class _Reading:
         except ValueError:
             pair = []
         if len(pair) == 2:
+            self.undated += time is None
             self._numbers.setdefault(series, array("d")).extend(pair)
         else:
             self.bad += 1
