@@ -49,11 +49,11 @@ def judge(condition: Condition, context: Context) -> Outcome:
 
 
 def _single(evidence: Evidence) -> Outcome:
-    return Outcome(evidence.verdict, (evidence,))
+    return Outcome(evidence.verdict, (evidence,), (), evidence.since, evidence.until)
 
 
 def _named(name: str, evidence: Evidence) -> Outcome:
-    return Outcome(evidence.verdict, (evidence,), ((name, evidence),) if name else ())
+    return replace(_single(evidence), named=((name, evidence),) if name else ())
 
 
 def _turned(verdict: Verdict) -> Verdict:
@@ -81,7 +81,21 @@ def _joined(parts: Sequence[Outcome], *, every: bool) -> Outcome:
         telling = [part for part in parts if part.verdict is verdict]
     evidence = tuple(e for part in telling for e in part.evidence)
     speaking = sorted(parts, key=lambda part: part.verdict is not PRESENT)
-    return Outcome(verdict, evidence, tuple(pair for part in speaking for pair in part.named))
+    named = tuple(pair for part in speaking for pair in part.named)
+    return Outcome(verdict, evidence, named, *_span_of([part for part in telling if part.verdict is PRESENT], every=every))
+
+
+def _span_of(parts: Sequence[Outcome], *, every: bool) -> tuple[float | None, float | None]:
+    """When several conditions that hold began to do so, and when that was over.
+
+    Together they hold from the last beginning to the first end; of alternatives one is enough, from the first to the last.
+    """
+    begun = [part.since for part in parts if part.since is not None]
+    ended = [part.until for part in parts if part.until is not None]
+    if every:
+        return max(begun, default=None), min(ended, default=None)
+    over = max(ended, default=None) if len(ended) == len(parts) else None
+    return (min(begun) if len(begun) == len(parts) and begun else None), over
 
 
 # Measures
@@ -143,7 +157,10 @@ def _measure_one(measure: Measure, context: Context, subjects: Sequence[Subject]
         verdict, held = _lasts(cells, op, threshold, measure, frame)
     elif _rests_on_the_unseen(measure, op, verdict, cells, frame):
         verdict, shown["text"] = UNKNOWN, "too little of the span was seen to say so"
-    since = _since(cells, op, threshold.estimate, frame) if cells is not None and verdict is PRESENT else None
+    since = until = None
+    if cells is not None and verdict is PRESENT:
+        since = _since(cells, op, threshold.estimate, frame)
+        until = _until(cells, op, threshold.estimate, frame)
     return Evidence.model_validate(
         {
             **shown,
@@ -151,6 +168,7 @@ def _measure_one(measure: Measure, context: Context, subjects: Sequence[Subject]
             "verdict": verdict,
             "held": held,
             "since": since,
+            "until": until,
             "spark": _curve(frame, measure.signal, subjects, across, since),
         }
     )
@@ -336,6 +354,20 @@ def _since(cells: Floats, op: str, threshold: float, frame: Frame) -> float | No
     if index is None or index == 0 or not (~np.isnan(cells[:index])).any():
         return None
     return float(frame.grid.times[index])
+
+
+def _until(cells: Floats, op: str, threshold: float, frame: Frame) -> float | None:
+    """When the bound ceased to be satisfied; None if it still is, or was till but one or two cells ago."""
+    known_cells = np.flatnonzero(~np.isnan(cells))
+    holds = _holds(cells, op, threshold)[known_cells]
+    held = np.flatnonzero(holds)
+    if not len(held) or len(holds) - 1 - held[-1] < _OVER:
+        return None
+    return float(frame.grid.times[known_cells[held[-1]]])
+
+
+_OVER = 3
+"""Known cells after the last one that satisfied a bound, from which on it is over: one or two are noise."""
 
 
 def _why_missing(frame: Frame, signal: str) -> str:

@@ -27,8 +27,12 @@ class Outcome:
 
     :param evidence: what was looked at, in the order of the rule
     :param named: values that the finding's sentence can speak of
+    :param since: when all that holds began to hold together; None if before all data or unknown
+    :param until: when that was over; None if it goes on or nobody can say
     """
 
     verdict: Verdict
     evidence: tuple[Evidence, ...]
     named: tuple[tuple[str, Evidence], ...] = ()
+    since: float | None = None
+    until: float | None = None

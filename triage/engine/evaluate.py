@@ -70,6 +70,19 @@ class Answer:
         return unasked or all(way.doubtful for way in self.holding)
 
     @property
+    def since(self) -> float | None:
+        """When the first of the alternatives that hold began to; None if before all data, or nobody can say."""
+        begun = [way.outcome.since for way in self.holding if way.outcome.since is not None]
+        return min(begun, default=None)
+
+    @property
+    def until(self) -> float | None:
+        """When the last of them was over; None if one goes on, or nobody can say."""
+        ended = [way.outcome.until for way in self.holding]
+        known = [end for end in ended if end is not None]
+        return max(known) if known and len(known) == len(ended) else None
+
+    @property
     def shown(self) -> tuple[Evidence, ...]:
         """The evidence of the alternatives that hold; of all if none does."""
         return _evidence([way.outcome for way in self.holding or self.ways])

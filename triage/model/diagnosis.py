@@ -96,6 +96,7 @@ class Evidence(Part):
     :param baseline: the same statistic before the window
     :param verdict: whether this condition holds: present, absent (it does not), unknown
     :param since: when the condition began to hold, Unix seconds; null if unknown or before all data
+    :param until: when it ceased to hold; null if it still does, or nobody can say
     :param text: what the event or fact says, or why the value is missing
     :param query: how to look at it by hand (PromQL), empty where there is none
     :param spark: the values over time
@@ -116,6 +117,7 @@ class Evidence(Part):
     baseline: float | None = None
     verdict: Verdict
     since: float | None = None
+    until: float | None = None
     text: str = ""
     query: str = ""
     spark: Spark | None = None
@@ -129,6 +131,7 @@ class Finding(Part):
     :param subject: the worst of them
     :param onset: when it began, Unix seconds; null if before all data or unknown
     :param confidence: what its evidence proves, a step less where something contradicts it or could not be looked at
+    :param until: when it was over; null if it goes on, or nobody can say
     :param leads_to: kinds found present that this one explains
     :param explained_by: kinds found present that explain this one
     :param loop: kinds that feed each other with this one, if it is part of a loop
@@ -147,6 +150,7 @@ class Finding(Part):
     severity: Severity
     role: Role
     onset: float | None
+    until: float | None = None
     confidence: Confidence
     evidence: tuple[Evidence, ...]
     leads_to: tuple[str, ...] = ()

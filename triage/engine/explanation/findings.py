@@ -35,8 +35,10 @@ def _candidate(ruling: Ruling, harmed: bool | None) -> Candidate:
         len(_WORDS) - 1 - _WORDS.index(confidence_of(answers[0])),
         _onset(answers),
         frozenset(rule.leads_to),
+        until=_end(answers),
         effect=rule.effect,
         standing=rule.standing,
+        sustains=rule.sustains,
     )
 
 
@@ -65,19 +67,19 @@ def confidence_of(answer: Answer) -> Confidence:
 def present_answers(ruling: Ruling) -> list[Answer]:
     """Answers of the subjects that have it: what proves most first, then the earliest, then by name."""
     answers = [answer for answer in ruling.answers if answer.verdict is Verdict.PRESENT]
-    return sorted(answers, key=lambda a: (_since(a) if _since(a) is not None else 0.0, a.subject))
-
-
-def _since(answer: Answer) -> float | None:
-    """When a finding began on a subject: when the first of the conditions that hold began to, as far as known."""
-    times = [e.since for e in answer.shown if e.verdict is Verdict.PRESENT and e.since is not None]
-    return min(times) if times else None
+    return sorted(answers, key=lambda a: (a.since if a.since is not None else 0.0, a.subject))
 
 
 def _onset(answers: Sequence[Answer]) -> float | None:
     """The earliest known onset over the subjects."""
-    times = [time for answer in answers if (time := _since(answer)) is not None]
-    return min(times) if times else None
+    return min((answer.since for answer in answers if answer.since is not None), default=None)
+
+
+def _end(answers: Sequence[Answer]) -> float | None:
+    """When it was over on all subjects; None if it goes on with any."""
+    ends = [answer.until for answer in answers]
+    known = [end for end in ends if end is not None]
+    return max(known) if len(known) == len(ends) else None
 
 
 def _finding(ruling: Ruling, place: Place, frame: Frame, first_step: Callable[[str], str]) -> Finding:
@@ -99,6 +101,7 @@ def _finding(ruling: Ruling, place: Place, frame: Frame, first_step: Callable[[s
         severity=severity,
         role="root" if place.root and severity != "info" else "contributing" if place.root else "consequence",
         onset=onset,
+        until=_end(answers),
         confidence=confidence_of(worst),
         evidence=evidence,
         leads_to=tuple(place.explains),

@@ -17,8 +17,10 @@ class Candidate:
 
     :param proof: how much its evidence proves, 0 least
     :param onset: Unix seconds; None if it was there before all data or nobody can say
+    :param until: when it was over, Unix seconds; None if it goes on, or nobody can say
     :param effect: it is never a cause by itself
     :param standing: it was there all along, so it explains what began before it was seen
+    :param sustains: it feeds itself: once its trigger is over, that explains it no longer
     """
 
     rule: str
@@ -26,8 +28,10 @@ class Candidate:
     proof: int
     onset: float | None
     leads_to: frozenset[str]
+    until: float | None = None
     effect: bool = False
     standing: bool = False
+    sustains: bool = False
 
 
 @dataclass
@@ -66,7 +70,7 @@ def _link(places: Mapping[str, Place], bridges: Mapping[str, frozenset[str]]) ->
     for cause in places.values():
         reach = _reach(cause.candidate, bridges)
         for effect in places.values():
-            if effect is cause or effect.candidate.rule not in reach or not _in_time(cause.candidate, effect.candidate):
+            if effect is cause or effect.candidate.rule not in reach or not _can_explain(cause.candidate, effect.candidate):
                 continue
             direct = effect.candidate.rule in cause.candidate.leads_to
             if not direct and cause.candidate.rule in effect.candidate.leads_to:
@@ -78,6 +82,12 @@ def _link(places: Mapping[str, Place], bridges: Mapping[str, frozenset[str]]) ->
 def _reach(cause: Candidate, bridges: Mapping[str, frozenset[str]]) -> frozenset[str]:
     """Kinds that a finding can lead to, directly or over one kind that could not be judged."""
     return cause.leads_to.union(*(bridges[kind] for kind in cause.leads_to if kind in bridges))
+
+
+def _can_explain(cause: Candidate, effect: Candidate) -> bool:
+    """Whether a finding can be what brings about another, by their times."""
+    outlived = effect.sustains and effect.until is None and cause.until is not None
+    return not outlived and _in_time(cause, effect)
 
 
 def _in_time(cause: Candidate, effect: Candidate) -> bool:
