@@ -69,6 +69,7 @@ _ALB = re2.compile(
     rb"^(?:https?|h2|grpcs?|wss?) \S+ \S+ \S+ (\S+) (-?[\d.]+) (-?[\d.]+) (-?[\d.]+) (\d{3}) \S+ \d+ (\d+) "
     rb'"\S+ (?:https?://[^/]+)?(\S+)'
 )
+_GIN = re2.compile(rb"\| +(\d{3}) \| +(\S+) \| +\S+ \| [A-Z]+ +\"([^\"]*)\"")
 _SPAN = re2.compile(rb"^([\d.]+)(ns|us|\x{b5}s|ms|s|m)?$")
 _SPAN_UNITS = {b"ns": 1e-9, b"us": 1e-6, "\u00b5s".encode(): 1e-6, b"ms": 1e-3, b"s": 1.0, b"m": 60.0, None: 1.0}
 _PAIRS = re2.compile(rb'\b(\w+)=(?:"([^"]*)"|(\S+))')
@@ -295,6 +296,27 @@ def _llama(line: bytes) -> AccessLine | None:
     return AccessLine(int(found.group(2)), _text(found.group(1))) if found is not None else None
 
 
+_LONG_SPAN = re2.compile(rb"^(?:(\d+)h)?(?:(\d+)m)?(?:([\d.]+)s)?$")
+
+
+def _gin(line: bytes) -> AccessLine | None:
+    """``[GIN] … | 200 |  1m28s | 10.1.1.85 | POST "/api/generate"`` of Ollama and other programs in Go."""
+    found = _GIN.search(line) if b"[GIN]" in line else None
+    if found is None:
+        return None
+    status, took, path = found.groups()
+    return AccessLine(int(status), _text(path), seconds=_long_span(took))
+
+
+def _long_span(text: bytes) -> float | None:
+    """Seconds of ``1h2m5s``, ``1m28s`` or what has one unit."""
+    found = _LONG_SPAN.search(text)
+    if found is None:
+        return _span(text)
+    hours, minutes, seconds = (_number(part or b"0") or 0.0 for part in found.groups())
+    return hours * 3600.0 + minutes * 60.0 + seconds
+
+
 def _alb(line: bytes) -> AccessLine | None:
     """Access logs of an AWS load balancer."""
     found = _ALB.search(line)
@@ -307,7 +329,7 @@ def _alb(line: bytes) -> AccessLine | None:
 
 
 _PARSERS: tuple[Callable[[bytes], AccessLine | None], ...] = (
-    _envoy, _uvicorn, _tgi, _router, _json, _nginx, _haproxy, _llama, _alb,
+    _envoy, _uvicorn, _tgi, _router, _json, _nginx, _haproxy, _llama, _gin, _alb,
 )  # fmt: skip
 _UPSTREAM_KEYS = (b"worker", b"api_base", b"upstream", b"upstream_addr", b"backend", b"worker_url")
 

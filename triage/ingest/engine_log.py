@@ -1,13 +1,15 @@
 """What an engine says of itself in its log: load every few seconds, its arguments, and how each of its lives began and ended."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import re2
 
-from triage.ingest.joining import Trace
+from triage.ingest.forms import record_of
+from triage.ingest.joining import Raised, Trace
 from triage.ingest.redaction import clean_bytes
 from triage.ingest.signatures import Match
 from triage.model.recording import Event, Fact, Origin, Series, Subject, Window
@@ -370,6 +372,10 @@ class Life:
     :param killed: a signal from outside ended it
     :param dead: its own words say that it ends
     :param followed: when the next life began
+    :param raised: its first exception that says more than that something else went wrong
+    :param failed: its words that it cannot start
+    :param after: lines since the latest of these
+    :param assumed: the log begins with its error: it is taken for running unless it says that it could not start
     """
 
     began: float | None
@@ -382,6 +388,10 @@ class Life:
     killed: bool = False
     dead: bool = False
     followed: float | None = None
+    raised: Trace | None = None
+    failed: Trace | None = None
+    after: int = 0
+    assumed: bool = False
     arguments: dict[str, str] = field(default_factory=dict)
 
 
@@ -436,7 +446,7 @@ class EngineLog:
         """Takes a line for facts and starts; lines from before the baseline count, too."""
         if time > self._window.end:
             return
-        if self.begins(line):
+        if self.begins(line) or (self._life is None and not self._serving and _LOADING.search(line) is not None):
             self._start(time)
         elif self._life is not None:
             self._life.said = max(self._life.said, time)
@@ -488,8 +498,49 @@ class EngineLog:
         elif match.signature.role != "info" and match.signature.severity == "critical":
             self._err(match, time, line)
 
+    def told(self, line: bytes, time: float) -> None:
+        """Takes a line outside of tracebacks that may name an exception or a failed start."""
+        if time > self._window.end:
+            return
+        if self._life is not None:
+            self._life.after += 1
+        found = _EXCEPTION_LINE.search(line)
+        if found is not None:
+            level = record_of(line).level
+            self.raised(Trace(time, level, [line], [Raised(found.group(1), found.group(2).strip())]))
+        elif (self.phase != "running" or self._is_assumed) and _FAILED_START.search(line) is not None:
+            record = record_of(line)
+            if record.level in _LETHAL:
+                self._unready(time).failed = Trace(time, record.level, [line], [Raised(b"", record.message.strip())])
+                self._unready(time).after = 0
+
     def raised(self, trace: Trace) -> None:
-        """Takes a traceback."""
+        """Takes a traceback, or a line that names an exception."""
+        cause = trace.cause
+        if cause is None or trace.level not in _LETHAL or trace.time > self._window.end:
+            return
+        if self._life is None and (self._serving or not _is_of_a_start(cause, trace)):
+            return
+        life = self._unready(trace.time)
+        known = life.raised.cause if life.raised is not None else None
+        if (
+            life.raised is None
+            or known is None
+            or trace.time - life.raised.time > BEFORE_THE_END
+            or (known.is_wrapper and not cause.is_wrapper and trace.time - life.raised.time <= ONE_FAILURE)
+        ):
+            life.raised = trace
+        life.after = 0
+
+    @property
+    def _is_assumed(self) -> bool:
+        return self._life is not None and self._life.assumed and not self._serving
+
+    def _unready(self, time: float) -> Life:
+        """The life that goes on; one whose begin the log does not show, if there is none."""
+        if self._life is None:
+            self._life = Life(None, said=time)
+        return self._life
 
     def _stop(self, time: float) -> None:
         if self._life is None:
@@ -500,7 +551,7 @@ class EngineLog:
     def _err(self, match: Match, time: float, line: bytes) -> None:
         life = self._life
         if life is None:
-            life = self._life = Life(None, ready=time, said=time)
+            life = self._life = Life(None, ready=time, said=time, assumed=not self._serving)
         if life.stopping is not None:
             return
         first = life.error is None or time - life.error_at > BEFORE_THE_END
@@ -518,8 +569,12 @@ class EngineLog:
         life.followed = restarted_at
         self._previous = self._say_arguments(life)
         erred = life.error is not None and life.said - life.error_at < BEFORE_THE_END
-        if erred and life.stopping is None and (restarted or life.dead):
-            self._say("engine-crashed" if life.ready is not None else "start-failed", life.error_at, life, life.error)
+        last_words = life.after <= _LAST_LINES and (life.raised is not None or life.failed is not None)
+        if life.failed is not None and self._is_assumed:
+            life.ready = None
+        ended = restarted or life.dead or (last_words and life.ready is None)
+        if life.stopping is None and ended and (erred or last_words):
+            self._say_failure("engine-crashed" if life.ready is not None else "start-failed", life)
         elif life.ready is None and (restarted or life.killed):
             self._say("start-cut-short", life.said, life, None)
         elif life.ready is None and life.stopping is None:
@@ -527,7 +582,19 @@ class EngineLog:
         elif restarted and life.stopping is None:
             self._say("ended-without-a-word", life.said, life, None)
 
-    def _say(self, name: str, time: float, life: Life, error: Match | None) -> None:
+    def _say_failure(self, name: str, life: Life) -> None:
+        """An end with an error: the signature that was first, and the exception."""
+        trace = life.raised or life.failed
+        time = life.error_at if life.error is not None else trace.time if trace is not None else life.said
+        cause = trace.cause if trace is not None else None
+        more = {} if cause is None else {
+            "exception": clean_bytes(cause.name, 120), "message": clean_bytes(cause.message, 300),
+        }  # fmt: skip
+        self._say(name, time, life, life.error, {key: value for key, value in more.items() if value})
+
+    def _say(
+        self, name: str, time: float, life: Life, error: Match | None, more: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         role, kinds, text = _ENDS[name]
         attrs = {"role": role, "kinds": kinds}
         if life.began is not None:
@@ -537,6 +604,9 @@ class EngineLog:
         if error is not None:
             attrs |= {"first": error.signature.id, "first_role": error.signature.role, "kinds": " ".join(error.signature.kinds)}
             text = f"{text}: {life.error_text}"
+        elif more:
+            text = f"{text}: {': '.join(more.values())}"
+        attrs |= more
         self._add(Event(time, "log", name, self._subject, attrs, text, self._source))
 
     def _say_arguments(self, life: Life) -> dict[str, str] | None:
@@ -564,6 +634,38 @@ class EngineLog:
         self._life = None
         facts = [Fact(self._subject, key, value, f"log {self._source}") for key, value in sorted(self._facts.items())]
         return self._events, facts
+
+
+_LAST_LINES = 10
+"""Lines after an exception that still belong to the end: farewells of other processes, and what the shell says."""
+
+_LETHAL = frozenset({"", "error", "critical"})
+"""Levels at which an exception may end a process; one that is logged as a warning was caught."""
+
+_EXCEPTION_LINE = re2.compile(rb"(?:^|[\]:] |\s)((?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Timeout|Failure)): (\S.*)$")
+_FAILED_START = re2.compile(
+    rb"(?i)\bfail(?:ed|ure|s)?\b.{0,30}\b(?:start|initiali[sz]\w*|load)\b|\b(?:start-?up|initiali[sz]ation|loading)\b.{0,20}\bfailed"
+    rb"|\berror (?:loading|starting|initiali[sz]ing)\b|\bunable to (?:load|start|initiali[sz]e)\b|\bexiting due to\b"
+)
+_LOADING = re2.compile(
+    rb"(?i)\b(?:loading|starting to load|load(?:ed)? meta ?data|llama_model_loader|starting runner|init\w* engine)\b.{0,60}"
+    rb"\b(?:model|weights|checkpoints?|shards?|safetensors|gguf|tensors?|runner|engine|kv pairs)\b"
+)
+_OF_A_START = re2.compile(
+    rb"(?i)init|load|setup|build|from_(?:engine_args|pretrained|config)|launch|warm_?up|capture|compile|profile|create"
+)
+_OF_SERVING = re2.compile(
+    rb"(?i)busy_loop|event_loop|execute_model|forward|step\b|output_handler|generate|process_(?:input|batch)|handle_|serve_"
+)
+
+
+def _is_of_a_start(cause: Raised, trace: Trace) -> bool:
+    """Whether an exception of an engine whose start the log does not show was raised while it started: its functions say so."""
+    frames = b" ".join(cause.frames)
+    words = b" ".join(trace.lines[:1]) + b" " + cause.message
+    if _OF_SERVING.search(frames) is not None:
+        return False
+    return _OF_A_START.search(frames) is not None or _FAILED_START.search(words) is not None
 
 
 _DEATHS = frozenset({

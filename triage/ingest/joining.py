@@ -62,11 +62,13 @@ class Raised:
 class Trace:
     """A traceback as it grows.
 
+    :param level: level of its first line, if it has one
     :param lines: lines as they stand in the log, with the time of each
     :param raised: its exceptions, in the order in which they were printed
     """
 
     time: float
+    level: str = ""
     lines: list[bytes] = field(default_factory=list)
     raised: list[Raised] = field(default_factory=list)
     _state: str = "frames"
@@ -144,18 +146,20 @@ def _begun(raw: bytes, record: Record, time: float) -> Trace | None:
     """The traceback that a line begins; None if it begins none."""
     words = record.message
     if HEADER in words:
-        return Trace(time, [raw])
+        return Trace(time, record.level, [raw])
     for pattern, name in ((_GO, None), (_FATAL, b"Fatal Python error")):
         found = pattern.search(words)
         if found is not None:
             told = Raised(name or found.group(1), found.group(found.re.groups))
-            return Trace(time, [raw], [told], "plain")
+            return Trace(time, record.level, [raw], [told], "plain")
     found = _CPP.search(words) or _JAVA.search(words)
     if found is not None:
-        return Trace(time, [raw], [Raised(found.group(1), (found.group(2) or b"") if found.re.groups > 1 else b"")], "plain")
+        return Trace(
+            time, record.level, [raw], [Raised(found.group(1), (found.group(2) or b"") if found.re.groups > 1 else b"")], "plain"
+        )
     found = _RUST.search(words)
     return (
-        Trace(time, [raw], [Raised(b"panic", found.group(1) or b"")], "told" if not found.group(1) else "plain")
+        Trace(time, record.level, [raw], [Raised(b"panic", found.group(1) or b"")], "told" if not found.group(1) else "plain")
         if found
         else None
     )

@@ -23,7 +23,7 @@ _FORMS: tuple[tuple[str, bytes], ...] = (
     ("syslog", rb"^(?:<\d{1,3}>)?\[?(?:[A-Z][a-z]{2} )?" + _MONTH + rb" [ \d]\d " + _CLOCK + _FRACTION + rb"(?: \d{4})?"),
     ("smi", rb"^Timestamp +: [A-Z][a-z]{2} " + _MONTH + rb" [ \d]\d " + _CLOCK + rb" \d{4}"),
     ("clf", rb"\d\d/" + _MONTH + rb"/\d{4}:" + _CLOCK + rb" [+-]\d{4}"),
-    ("slashed", rb"^\[?\d{4}/\d\d/\d\d " + _CLOCK + _FRACTION),
+    ("slashed", rb"^\[?(?:GIN\] |\d{1,8}\] )?\d{4}/\d\d/\d\d (?:- )?" + _CLOCK + _FRACTION),
     ("us", rb"^\[\d\d/\d\d/\d{4}-" + _CLOCK + rb"\]"),
     ("uptime", rb"^\[ *\d+\.\d{6}\]"),
     ("epoch", rb"^\[?\d{10}(?:\.\d{1,9})?[\] ,:]"),
@@ -150,7 +150,7 @@ class Clock:
 
     def _slashed(self, text: bytes) -> float:
         """``2026/10/28 18:58:24``."""
-        bare = text.lstrip(b"[")
+        bare = text.rpartition(b"] ")[2].lstrip(b"[").replace(b" - ", b" ", 1)
         day = self._day(bare[:10], lambda: (int(bare[:4]), int(bare[5:7]), int(bare[8:10])))
         return day + _seconds(bare[11:19]) + _split_fraction(bare[19:])[0] - self._offset
 

@@ -21,7 +21,7 @@ from triage.ingest.signatures import Match, signature_book
 from triage.ingest.timestamps import Clock
 from triage.model.recording import Event, Fact, Series
 
-_REQUEST_MARKS = (b" HTTP/", b"text_generation_router", b"log_server_r")
+_REQUEST_MARKS = (b" HTTP/", b"text_generation_router", b"log_server_r", b"[GIN]")
 
 
 @dataclass
@@ -157,6 +157,8 @@ class Reader:
                 self._mean_trace(trace)
             if inside:
                 return
+        if self.emitter.kind == "engine":
+            self._engine.told(line, time)
         self._mean((line,), time)
 
     def _flush(self) -> None:
