@@ -1,7 +1,7 @@
 """A recording on one grid of time, so that signals of different sources can be put together."""
 
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import cast
 
@@ -180,6 +180,21 @@ class Frame:
             self._derived.add((signal, subject))
             if origin is not None:
                 self.origins[signal, subject] = origin
+
+    def forget(self, signal: str, subject: Subject, since: float, until: float) -> None:
+        """Makes a signal of a subject unknown from one moment to another: who told it is not to be believed there."""
+        cells = self.cells(signal, subject)
+        if cells is not None:
+            gone = (self.grid.times > since) & (self.grid.times <= until)
+            self._cells[signal][subject] = np.where(gone, np.nan, cells)
+        histogram = self.histogram(signal, subject)
+        if histogram is not None:
+            left = (histogram.times <= since) | (histogram.times > until)
+            self._histograms[signal][subject] = replace(
+                histogram, times=histogram.times[left], rates=histogram.rates[left], sums=histogram.sums[left]
+            )
+        self._totals.pop((signal, subject), None)
+        self.known.clear()
 
     def measured(self, signal: str, subject: Subject) -> Floats | None:
         """One signal of one subject if a source brought it; None if it was derived or never measured."""

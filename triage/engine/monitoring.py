@@ -10,7 +10,7 @@ from triage.engine.arithmetic import first_measured, quotient, total
 from triage.engine.frame import Frame
 from triage.engine.statistics import together
 from triage.model.recording import Floats, Series, Subject
-from triage.model.vocabulary import Combine, Scope
+from triage.model.vocabulary import Combine, Scope, catalogue
 
 Bools = npt.NDArray[np.bool_]
 
@@ -75,7 +75,7 @@ def frozen(frame: Frame, card: Subject) -> Floats | None:
     changed = np.max(np.stack([_last_change(one, ends) for one in series]), axis=0)
     worked = np.concatenate(([0.0], np.cumsum(working) * frame.grid.step))
     since = worked[np.searchsorted(ends, changed, side="left").clip(0, len(ends))]
-    return np.where(_heard(frame, card, names), np.clip(worked[1:] - since, 0.0, None), np.nan)
+    return np.where(_heard(frame, series), np.clip(worked[1:] - since, 0.0, None), np.nan)
 
 
 def _restless(frame: Frame) -> dict[Subject, list[Series]]:
@@ -109,9 +109,9 @@ def _progress(frame: Frame, replicas: Sequence[Subject]) -> Bools | None:
     return np.asarray(together(beats, Combine.MAX) > 0) if beats else None
 
 
-def _heard(frame: Frame, card: Subject, names: set[str]) -> Bools:
-    """Cells in which a card has values."""
-    rows = [cells for name in sorted(names) if (cells := frame.cells(name, card)) is not None]
+def _heard(frame: Frame, series: Sequence[Series]) -> Bools:
+    """Cells in which a card has values, to be believed or not."""
+    rows = [frame.on_grid(one.times, one.values, catalogue()[one.signal].kind) for one in series]
     return np.asarray(~np.isnan(np.stack(rows)).all(axis=0))
 
 

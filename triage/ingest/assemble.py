@@ -21,7 +21,7 @@ from triage.ingest.rates import (
 )
 from triage.ingest.raw import RawSeries
 from triage.model.dialect import Entry
-from triage.model.recording import Floats, Histogram, Origin, Series, Subject
+from triage.model.recording import Event, Floats, Histogram, Origin, Series, Subject
 from triage.model.vocabulary import Combine, Kind, Scope, Signal, catalogue
 
 _TOLERANCE = 0.02
@@ -76,6 +76,7 @@ class Assembler:
         self.histograms: list[Histogram] = []
         self._step = step
         self._faults: dict[tuple[str, str], dict[Subject, str]] = {}
+        self._events: dict[tuple[str, Subject], tuple[float, str, str, str]] = {}
 
     def add(self, ways: Ways) -> None:
         """Makes one signal of one subject of the best way that gives it.
@@ -103,12 +104,24 @@ class Assembler:
         return {signal: _sentence(why, told) for (signal, why), told in sorted(self._faults.items()) if signal not in left}
 
     @property
+    def faults(self) -> tuple[Event, ...]:
+        """The same as events of kind ``metric``, for those who judge instruments: ``falls``, ``below-zero``, ``beyond-range``.
+
+        Each is stamped with the first reading that cannot be.
+        """
+        return tuple(
+            Event(when, "metric", name, subject, {"signal": signal}, f"{says}{why}", "metrics")
+            for (signal, subject), (when, name, says, why) in sorted(self._events.items())
+        )
+
+    @property
     def problems(self) -> list[str]:
         """What was strange, one sentence for each kind, with the subjects that it was seen at."""
         return [_sentence(why, told) for (_, why), told in sorted(self._faults.items())]
 
-    def _fault(self, group: Group, says: str, why: str) -> None:
-        """Notes what is wrong with a signal of a subject: what it says, and why that cannot be."""
+    def _fault(self, group: Group, says: str, why: str, name: str, when: float) -> None:
+        """Notes what is wrong with a signal of a subject: what it says, why that cannot be, and since when."""
+        self._events.setdefault((group.use.entry.signal, group.subject), (when, name, says, why))
         self._faults.setdefault((group.use.entry.signal, why), {})[group.subject] = says
 
     def _made(self, group: Group) -> Series | Histogram | None:
@@ -155,8 +168,9 @@ class Assembler:
     def _rates(self, group: Group) -> list["_Piece"]:
         """The group's running totals as rates; none if one of them is no running total."""
         if any(not one.rate and goes_backwards(one.times, one.values, self._step) for _, one in group.parts):
+            first = min(float(one.times[0]) for _, one in group.parts)
             says = f"{_metric(group)} of {group.use.dialect.title} falls time and again without a restart"
-            self._fault(group, says, ": it is no running total, or several processes answer in turn")
+            self._fault(group, says, ": it is no running total, or several processes answer in turn", "falls", first)
             return []
         return [_Piece(use, one, *self._rate(one, group)) for use, one in group.parts]
 
@@ -182,7 +196,9 @@ class Assembler:
         broken = (values < signal.low) | (values > signal.high)
         if not broken.any():
             return times, values
-        self._fault(group, f"{group.use.dialect.title} says {values[broken][0]:g}", _why_not(signal, values[broken]))
+        name = "below-zero" if signal.low == 0 and values[broken][0] < 0 else "beyond-range"
+        first = float(times[broken][0])
+        self._fault(group, f"{group.use.dialect.title} says {values[broken][0]:g}", _why_not(signal, values[broken]), name, first)
         keep = ~broken if broken.mean() <= _SLIPS else np.zeros(len(values), dtype=bool)
         return times[keep], values[keep]
 

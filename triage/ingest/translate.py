@@ -53,6 +53,7 @@ def translate(series: Iterable[RawSeries], dialects: Sequence[Dialect], service:
             *summed_ratios(series, index, made.series, window),
             *exporter_xids(made.series, found.groups.values(), window, step),
             *missing_cores(series, index, selection, window),
+            *made.faults,
         ),
         facts=(
             *found.facts,

@@ -1,0 +1,118 @@
+"""Metrics that lose their labels, their names or their core, and targets that offer ever more series."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from triage.engine.frame import Frame
+from triage.engine.witnesses.voices import LEAST_SAMPLES, Voices
+from triage.model.observation import Judged, Observation, Seen
+from triage.model.recording import Event, Series, Subject
+from triage.model.vocabulary import Scope
+
+_FAULTS = {"label-lost": "label-lost", "renamed": "renamed", "gone": "renamed", "core-missing": "core-missing"}
+"""Names of events of kind ``metric``, and the fault that each one is."""
+
+_GROWN, _LEAST_GROWN = 1.5, 2000.0
+_GROWN_MUCH, _LEAST_GROWN_MUCH = 3.0, 200.0
+"""A target's samples vary by a few per cent (children of counters, pods that come). Half as many again is news where there are
+thousands, three times as many anywhere above a small exporter's size."""
+
+_MORE_REPLICAS = 1.3
+_HEAD_GROWN = 1.2
+
+
+def lost_metrics(frame: Frame, _voices: Voices) -> Seen:
+    """What becomes of metrics, of their labels and of their number."""
+    odd = [_lost(event, frame) for event in frame.recording.events_of("metric") if event.name in _FAULTS]
+    odd += _exploding(frame)
+    judged: set[Judged] = set()
+    if frame.recording.series:
+        judged |= {("instrument", name, Scope.SERVICE) for name in ("label-lost", "renamed", "core-missing")}
+    if any(len(one.times) >= LEAST_SAMPLES for one in _sizes(frame)):
+        judged |= {("instrument", "cardinality", scope) for scope in (Scope.REPLICA, Scope.TARGET)}
+    return Seen(tuple(odd), frozenset(judged))
+
+
+def _lost(event: Event, frame: Frame) -> Observation:
+    """A metric that ends, is renamed, or goes on without its labels."""
+    return Observation(
+        sort="instrument",
+        of=_FAULTS[event.name],
+        subject=event.subject or Subject(Scope.SERVICE, frame.recording.service),
+        text=event.text,
+        onset=(event.time, event.time + frame.recording.step),
+        source="monitoring",
+        attrs={**event.attrs, "event": event.name},
+        salient=event.time >= frame.recording.window.start - frame.recording.step * 2 or event.name == "core-missing",
+    )
+
+
+def _sizes(frame: Frame) -> list[Series]:
+    """How many samples each target's scrapes bring."""
+    return frame.recording.by_signal.get("target.samples", [])
+
+
+def _exploding(frame: Frame) -> Iterator[Observation]:
+    """Targets that offer many more samples than before, beyond what more replicas explain; scrapes refused for their size."""
+    more = _more_replicas(frame)
+    for one in [*_sizes(frame), *frame.recording.by_signal.get("prometheus.head_series", [])]:
+        told = one.values > 0
+        values, times = one.values[told], one.times[told]
+        if len(values) < LEAST_SAMPLES:
+            continue
+        before = values[times <= frame.recording.window.start]
+        usual = float(np.median(before)) if len(before) >= LEAST_SAMPLES else float(np.median(values[: LEAST_SAMPLES // 2]))
+        grown = values >= _threshold(one, usual * more)
+        if np.count_nonzero(grown) < 3:
+            continue
+        first = int(np.argmax(grown))
+        peak = float(values.max())
+        yield Observation(
+            sort="instrument",
+            of="cardinality",
+            subject=one.subject,
+            text=f"{one.subject} offers {peak:.0f} samples, {peak / usual:.1f} times as many as usual",
+            onset=(float(times[max(first - 1, 0)]), float(times[first])),
+            against="past",
+            direction="up",
+            size=peak / usual,
+            value=peak,
+            usual=usual,
+            unit="samples",
+            support=int(np.count_nonzero(grown)),
+            source="monitoring",
+            attrs={"signal": one.signal},
+            salient=True,
+        )
+    for one in frame.recording.by_signal.get("prometheus.sample_limit_hits", []):
+        hit = (one.values > 0) & (one.times > frame.recording.window.start)
+        if np.count_nonzero(hit) >= 2:
+            when = float(one.times[int(np.argmax(hit))])
+            text = "the monitoring refuses scrapes because a target offers too many samples"
+            yield Observation(
+                sort="instrument",
+                of="cardinality",
+                subject=one.subject,
+                text=text,
+                onset=(when - frame.recording.step, when),
+                against="limit",
+                direction="up",
+                source="monitoring",
+                attrs={"signal": one.signal},
+                salient=True,
+            )
+
+
+def _threshold(one: Series, usual: float) -> float:
+    """From how many samples on a target offers too many."""
+    if one.signal == "prometheus.head_series":
+        return usual * _GROWN
+    return min(max(usual * _GROWN, _LEAST_GROWN), max(usual * _GROWN_MUCH, _LEAST_GROWN_MUCH))
+
+
+def _more_replicas(frame: Frame) -> float:
+    """How many times as many replicas there are as at first: each one makes series of its own."""
+    rows = frame.recording.by_signal.get("replicas.ready", []) or frame.recording.by_signal.get("replicas.desired", [])
+    counts = [float(one.values.max() / max(one.values[0], 1.0)) for one in rows if len(one.values)]
+    return max(counts, default=1.0)

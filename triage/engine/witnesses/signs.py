@@ -1,0 +1,98 @@
+"""Signs of life of somebody who is silent: from itself, before and after, and from others meanwhile."""
+
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from triage.engine.frame import Frame
+from triage.engine.statistics import together
+from triage.engine.witnesses.voices import Voice, Voices
+from triage.model.recording import Floats, Subject
+from triage.model.vocabulary import Combine, Scope
+
+Bools = npt.NDArray[np.bool_]
+
+Life = Literal["goes-on", "new-start", "works", "unknown"]
+"""The same process answers before and after, another one does, others see it work meanwhile, or nobody can say."""
+
+_SAME_START = 1.5
+"""Start times are told in whole seconds by some and in fractions by others."""
+
+_MOST = 0.6
+"""It must be seen to work in this share of a silence."""
+
+_FAILS = 0.05
+"""Where more of what is sent to it fails, it may as well be dead."""
+
+_WORK = ("tokens.generation", "engine.steps", "tokens.prompt_computed", "finished")
+_STARTS = {Scope.REPLICA: "process.start_time", Scope.GATEWAY: "gateway.start_time", Scope.NODE: "node.boot_time"}
+
+
+def life(frame: Frame, voices: Voices, subject: Subject, since: float, until: float) -> Life:
+    """Whether somebody lived while one of its sources was silent."""
+    told = _same_process(frame, subject, since, until)
+    if told is not None:
+        return told
+    return "works" if works(frame, voices, subject, since, until) else "unknown"
+
+
+def _same_process(frame: Frame, subject: Subject, since: float, until: float) -> Life | None:
+    """What the start times before and after say; None if one of them is not known."""
+    signal = _STARTS.get(subject.scope)
+    for one in frame.recording.by_signal.get(signal or "", ()):
+        if one.subject == subject:
+            before, after = one.values[one.times <= since + 1.0], one.values[one.times >= until]
+            if len(before) and len(after):
+                return "goes-on" if abs(after[0] - before[-1]) <= _SAME_START else "new-start"
+    return None
+
+
+def works(frame: Frame, voices: Voices, subject: Subject, since: float, until: float) -> bool:
+    """Whether others see somebody work between two moments."""
+    inside = (frame.grid.times - frame.grid.step >= since - 1.0) & (frame.grid.times <= until)
+    if not inside.any():
+        return False
+    match subject.scope:
+        case Scope.REPLICA:
+            return _is_served(frame, subject, inside)
+        case Scope.GPU | Scope.GATEWAY:
+            replicas = frame.related(subject, Scope.REPLICA) or frame.recording.subjects[Scope.REPLICA]
+            return computes(frame, replicas, inside)
+        case Scope.NODE:
+            carried = {one for scope in (Scope.REPLICA, Scope.GPU) for one in frame.related(subject, scope)}
+            return any(
+                voice.spoke_throughout(since, until)
+                for one in carried
+                for voice in voices.by_subject.get(one, ())
+                if _is_its_own(voice)
+            )
+        case _:
+            return any(voice.spoke_throughout(since, until) for voice in voices.all if not voice.is_scraper)
+
+
+def _is_its_own(voice: Voice) -> bool:
+    """Whether a voice runs where its subject does: an engine's, a card's. The cluster speaks of what is gone, too."""
+    return voice.subject.scope is Scope.GPU or any(name in (*_WORK, "process.start_time") for name in voice.signals)
+
+
+def computes(frame: Frame, replicas: list[Subject], inside: Bools) -> bool:
+    """Whether any of some engines makes progress in most of some cells."""
+    beats = [cells for name in _WORK for replica in replicas if (cells := frame.cells(name, replica)) is not None]
+    return bool(beats) and _mostly(together(beats, Combine.MAX)[inside])
+
+
+def _is_served(frame: Frame, replica: Subject, inside: Bools) -> bool:
+    """Whether a gateway sends requests to a replica and they do not fail."""
+    sent, failed = frame.cells("backend.requests", replica), frame.cells("backend.failures", replica)
+    if sent is None or not _mostly(sent[inside]):
+        return False
+    bad = failed if failed is not None else next(iter(frame.of("gateway.5xx").values()), None)
+    if bad is None:
+        return False
+    return float(np.nansum(bad[inside])) <= _FAILS * float(np.nansum(sent[inside]))
+
+
+def _mostly(cells: Floats) -> bool:
+    """Whether something is known to move in most cells."""
+    return bool(len(cells)) and float((np.nan_to_num(cells) > 0).mean()) >= _MOST

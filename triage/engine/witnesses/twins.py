@@ -1,0 +1,124 @@
+"""Counters that are not wired, and counts that contradict each other: siblings move, the effect is there, this one stays."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from triage.engine.arithmetic import first_measured, total
+from triage.engine.fleet import alike
+from triage.engine.frame import Frame
+from triage.engine.witnesses.voices import Voices
+from triage.model.observation import Judged, Observation, Seen
+from triage.model.recording import Floats, Subject
+from triage.model.vocabulary import Kind, Scope, catalogue
+
+_WORK = (
+    "tokens.generation",
+    "tokens.prompt",
+    "tokens.prompt_computed",
+    "engine.steps",
+    "finished",
+    "http.requests",
+    "batch.running",
+    "kv.usage",
+    "process.cpu",
+    "backend.requests",
+)
+"""What every request moves: an engine that works cannot leave one of them where it is."""
+
+_ALWAYS = 0.8
+_LEAST_CELLS = 20
+_LEAST_REQUESTS = 30.0
+_FAR = 3.0
+"""Counts of the same requests at two places differ by retries and by what is still inside; not three times."""
+
+
+def unwired(frame: Frame, _voices: Voices) -> Seen:
+    """Counters that do not count, and pairs of counts of the same requests that are far apart."""
+    odd = [*_constant(frame), *_disagreeing(frame)]
+    judged: set[Judged] = set()
+    if len(frame.recording.subjects[Scope.REPLICA]) > 2:
+        judged.add(("instrument", "not-wired", Scope.REPLICA))
+    if _counts(frame, _GOOD) is not None and _counts(frame, _SENT) is not None:
+        judged.add(("instrument", "disagrees", Scope.SERVICE))
+    return Seen(tuple(odd), frozenset(judged))
+
+
+def _constant(frame: Frame) -> Iterator[Observation]:
+    """Signals of a replica that stay at nought while its other signals of work move, and the same signal at its twins."""
+    for signal in _WORK:
+        rows = frame.of(signal)
+        if catalogue()[signal].kind is Kind.DISTRIBUTION or len(rows) < 3:
+            continue
+        moving = {subject for subject, cells in rows.items() if _moves(cells[frame.grid.window])}
+        for subject, cells in sorted(rows.items()):
+            known = cells[frame.grid.window]
+            known = known[~np.isnan(known)]
+            twins = [one for one in moving if alike(frame, one, subject)]
+            if subject in moving or len(known) < _LEAST_CELLS or np.any(known) or len(twins) < 2:
+                continue
+            others = [
+                s for s in _WORK if s != signal and (c := frame.cells(s, subject)) is not None and _moves(c[frame.grid.window])
+            ]
+            if len(others) >= 2:
+                text = (
+                    f"{signal} of {subject} stays at 0 although {others[0]} and {others[1]} move, and at the others it moves, too"
+                )
+                yield _observation("not-wired", subject, text, {"signal": signal}, frame)
+
+
+def _moves(cells: Floats) -> bool:
+    """Whether something is there nearly all the time."""
+    known = cells[~np.isnan(cells)]
+    return len(known) >= _LEAST_CELLS and float((known > 0).mean()) >= _ALWAYS
+
+
+def _disagreeing(frame: Frame) -> Iterator[Observation]:
+    """The gateway's count of requests against the engines': good answers that none ended, work that no gateway sent.
+
+    Answers that stream are good from their first byte, so more of them than ended prove nothing.
+    """
+    service = Subject(Scope.SERVICE, frame.recording.service)
+    answered, ended = _counts(frame, _GOOD) or (0.0, 0.0)
+    if answered >= _LEAST_REQUESTS and ended == 0:
+        text = f"the gateway counts {answered:.0f} good answers, and the engines not one request that ended"
+        yield _observation("not-wired", service, text, {"signal": "finished", "outer": f"{answered:.0f}", "inner": "0"}, frame)
+    sent, ended = _counts(frame, _SENT) or (0.0, 0.0)
+    if ended >= _LEAST_REQUESTS and ended > _FAR * sent:
+        text = f"the engines end {ended:.0f} requests, of which the gateway counts {sent:.0f}: it never saw the rest"
+        of = "not-wired" if sent == 0 else "disagrees"
+        attrs = {"signal": "gateway.requests", "outer": f"{sent:.0f}", "inner": f"{ended:.0f}"}
+        yield _observation(of, service, text, attrs, frame)
+
+
+_GOOD = ("gateway.2xx",)
+_SENT = ("backend.requests", "gateway.upstream_requests", "gateway.requests")
+
+
+def _counts(frame: Frame, outside: Sequence[str]) -> tuple[float, float] | None:
+    """Requests by a count outside and those that engines ended, in cells of the window where both are known."""
+    outer = first_measured(*(total(frame, name) for name in outside))
+    inner = first_measured(total(frame, "finished"), total(frame, "http.requests"))
+    if outer is None or inner is None:
+        return None
+    inside = np.zeros(len(outer), dtype=bool)
+    inside[frame.grid.window] = True
+    both = inside & ~np.isnan(outer) & ~np.isnan(inner)
+    if np.count_nonzero(both) < _LEAST_CELLS // 2:
+        return None
+    return float(outer[both].sum() * frame.grid.step), float(inner[both].sum() * frame.grid.step)
+
+
+def _observation(of: str, subject: Subject, text: str, attrs: dict[str, str], frame: Frame) -> Observation:
+    """A count that cannot be right."""
+    window = frame.recording.window
+    return Observation(
+        sort="instrument",
+        of=of,
+        subject=subject,
+        text=text,
+        onset=(window.baseline_start, window.start),
+        source="monitoring",
+        attrs=attrs,
+        salient=True,
+    )
