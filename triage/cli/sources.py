@@ -2,15 +2,21 @@
 
 import argparse
 import os
+import shutil
+import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from triage.cli.progress import progress
 from triage.collect import PATIENCE, Progress, collect
 from triage.errors import UsageError
 from triage.ingest.dialects import load_dialects
 from triage.ingest.incident import read_any
+from triage.ingest.logs import window_of_logs
 from triage.model.dialect import Dialect
 from triage.model.recording import Recording, Window
 from triage.model.service import Service
@@ -39,6 +45,7 @@ class Span:
     :param baseline: length of the span before it, seconds
     :param sample: how long live sources are sampled, seconds
     :param timeout: longest wait for one answer, seconds
+    :param told: somebody said which time, so it counts whatever the sources hold
     """
 
     start: float | None
@@ -47,6 +54,7 @@ class Span:
     baseline: float
     sample: float
     timeout: float
+    told: bool = False
 
 
 def service_of(args: argparse.Namespace, settings: Settings) -> Service:
@@ -108,20 +116,40 @@ def span_of(args: argparse.Namespace, defaults: Defaults, now: float) -> Span:
         duration(args.baseline) if args.baseline else min(defaults.baseline, _BASELINE_WINDOWS * length),
         seconds(args.sample) if args.sample else defaults.sample,
         seconds(args.timeout) if args.timeout else defaults.timeout,
+        told=bool(args.since or args.start or args.end),
     )
 
 
 def window_of(span: Span, service: Service, now: float) -> Window:
     """The window to judge and its baseline.
 
-    A server that keeps history is asked up to now. Sources that know only the present are sampled for a while, and with
-    nothing but those the window is that while.
+    A server that keeps history is asked up to now, and so are logs and changes. With nothing but logs, and no word on the time,
+    the window ends at their last line. Sources that know only the present are sampled for a while, and with nothing but those the
+    window is that while.
     """
+    if service.logs and not (span.told or service.prometheus or service.endpoints):
+        window = window_of_logs(service.logs, now)
+        if window is not None:
+            return window
+    kept = bool(service.prometheus or service.logs or service.changes) or (span.told and span.start is None and span.end is None)
     live = span.end is None and span.start is None and (bool(service.endpoints) or not service.prometheus)
     end = span.end if span.end is not None else now + (span.sample if live else 0.0)
-    usual = now if live and not service.prometheus else end - span.since
+    usual = end - span.since if kept else now
     start = usual if span.start is None else span.start
     return Window(start, end, start - span.baseline)
+
+
+@contextmanager
+def _stdin_kept(service: Service) -> Iterator[Service]:
+    """The service with standard input as a file: its last line is needed before its first is judged."""
+    if Path("-") not in service.logs:
+        yield service
+        return
+    with TemporaryDirectory(prefix="triage-") as folder:
+        kept = Path(folder) / "stdin"
+        with kept.open("wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        yield service.model_copy(update={"logs": tuple(kept if path == Path("-") else path for path in service.logs)})
 
 
 @dataclass(frozen=True)
@@ -143,7 +171,7 @@ def recording_of(args: argparse.Namespace, settings: Settings) -> Recording:
     service = service_of(args, settings)
     if service.incident is not None:
         return read_any(service.incident, service)
-    with progress(quiet=args.quiet) as tell:
+    with progress(quiet=args.quiet) as tell, _stdin_kept(service) as service:
         return asked(service, span, tools_of(args), tell)
 
 

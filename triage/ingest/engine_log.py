@@ -522,13 +522,10 @@ class EngineLog:
         if self._life is None and (self._serving or not _is_of_a_start(cause, trace)):
             return
         life = self._unready(trace.time)
-        known = life.raised.cause if life.raised is not None else None
-        if (
-            life.raised is None
-            or known is None
-            or trace.time - life.raised.time > BEFORE_THE_END
-            or (known.is_wrapper and not cause.is_wrapper and trace.time - life.raised.time <= ONE_FAILURE)
-        ):
+        before = life.raised
+        known = before.cause if before is not None else None
+        late = before is not None and trace.time - before.time > BEFORE_THE_END
+        if before is None or known is None or late or (known.is_wrapper and trace.time - before.time <= ONE_FAILURE):
             life.raised = trace
         life.after = 0
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from triage.errors import DataError, InputMissingError
 from triage.ingest.changes import read_changes
 from triage.ingest.dialects import load_dialects
-from triage.ingest.logs import read_logs
+from triage.ingest.logs import read_logs, window_of_logs
 from triage.ingest.naming import index_names, is_engine_name, speaker
 from triage.ingest.openmetrics import parse, read_text
 from triage.ingest.raw import RawSeries
@@ -320,6 +320,9 @@ def _window(case: Case, series: list[RawSeries], folder: Path) -> tuple[Window, 
     """The window of a case, and whether its metrics miss it; without ``from`` and ``to`` the last third of its metrics."""
     span = _span(series)
     if span is None and case.end is None:
+        told = _window_of_logs(folder / "logs")
+        if told is not None:
+            return told, ()
         raise DataError(f"{folder / 'case.toml'} names no window and there are no metrics that do", "give from and to")
     first, last = span or (None, None)
     end = case.end if case.end is not None else last or 0.0
@@ -335,6 +338,13 @@ def _window(case: Case, series: list[RawSeries], folder: Path) -> tuple[Window, 
     baseline = start - 3600.0 if first is None else max(first, start - BASELINE_SPAN)
     ended = (f"the metrics end at {_clock(span[1])}, before the window begins",) if span and span[1] < start else ()
     return Window(start, end, min(start, baseline)), ended
+
+
+def _window_of_logs(folder: Path) -> Window | None:
+    """The window that ends at the last line of a folder's logs; stamps without a year lie before the files were written."""
+    if not _has_files(folder):
+        return None
+    return window_of_logs([folder], max(path.stat().st_mtime for path in folder.iterdir()))
 
 
 def _clock(seconds: float) -> str:

@@ -7,5 +7,6 @@ an event; the load that engines write becomes series; access lines become rates 
 from triage.ingest.logs.files import MAX_LINE
 from triage.ingest.logs.keeping import KEEP
 from triage.ingest.logs.reading import LogReading, read_logs
+from triage.ingest.logs.span import window_of_logs
 
-__all__ = ["KEEP", "MAX_LINE", "LogReading", "read_logs"]
+__all__ = ["KEEP", "MAX_LINE", "LogReading", "read_logs", "window_of_logs"]

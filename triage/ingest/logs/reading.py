@@ -215,16 +215,18 @@ def _bounded(lines: Iterable[bytes]) -> Iterator[bytes]:
 def _sources_of(files: Iterable[_File]) -> list[Source]:
     """One source per kind of emitter."""
     problems: dict[str, list[str]] = {}
+    inside: dict[str, bool] = {}
     notes: dict[str, list[str]] = {}
     for file in files:
         for number, reader in enumerate(file.readers):
             name = f"log:{reader.emitter.kind}"
             problems.setdefault(name, []).extend(file.problems if number == 0 else [])
+            inside[name] = inside.get(name, False) or reader.lines > reader.outside.before + reader.outside.after
             notes.setdefault(name, []).extend(_outside(file.name, reader))
     return [
         Source(
             name,
-            SourceState.PARTIAL if found else SourceState.OK,
+            SourceState.PARTIAL if found or not inside[name] else SourceState.OK,
             "; ".join(clean(one, 200) for one in (*found, *notes[name])[:5]),
         )
         for name, found in sorted(problems.items())
