@@ -3,12 +3,15 @@
 from collections.abc import Callable
 
 from triage.engine.frame import Frame
+from triage.engine.observations.coincidence import coincidences
+from triage.engine.observations.drivers import drivers
+from triage.engine.observations.outliers import outliers
 from triage.engine.observations.shifts import shifts
 from triage.model.observation import Seen
 
 Observer = Callable[[Frame], Seen]
 
-OBSERVERS: tuple[Observer, ...] = (shifts,)
+OBSERVERS: tuple[Observer, ...] = (shifts, outliers, drivers, coincidences)
 """In the order in which they look: a later one may use what earlier ones saw (``frame.seen``)."""
 
 

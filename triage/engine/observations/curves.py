@@ -79,13 +79,13 @@ def _rows(frame: Frame, signal: Signal) -> list[_Row]:
     own = [
         _Row(signal, subject, 1, *pair)
         for subject in frame.subjects_of(signal.name)
-        if (pair := _of_one(frame, signal, subject)) is not None
+        if (pair := measured(frame, signal, subject)) is not None
     ]
     return [*own, _of_all(frame, signal, own)] if len(own) > 1 else own
 
 
-def _of_one(frame: Frame, signal: Signal, subject: Subject) -> tuple[Floats, Floats] | None:
-    """Amount and weight in each cell; None if it tells nothing."""
+def measured(frame: Frame, signal: Signal, subject: Subject) -> tuple[Floats, Floats] | None:
+    """What is summed up in each cell and by what it is divided, both 0 where a signal tells nothing; None if nobody has it."""
     if signal.kind is Kind.DISTRIBUTION:
         pair = frame.sum_and_count(signal.name, subject)
         if pair is None:
