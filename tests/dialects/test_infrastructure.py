@@ -29,6 +29,7 @@ CONTAINERS = "container_"
 """Names that cAdvisor has with Kubernetes and with Docker: labels tell which of the two."""
 SHARED = {
     "vllm:num_requests_running": {"vllm", "production_stack_router"},
+    "gen_ai_server_time_per_output_token_seconds": {"otel_genai", "envoy_ai_gateway"},
     "gen_ai_server_request_duration_seconds": {"otel_genai", "envoy_ai_gateway"},
     "gen_ai_server_request_duration_seconds_count": {"otel_genai", "envoy_ai_gateway"},
     "gen_ai_server_time_to_first_token_seconds": {"otel_genai", "envoy_ai_gateway"},

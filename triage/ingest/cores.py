@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 
 from triage.ingest.conditions import matches
 from triage.ingest.naming import Index
+from triage.ingest.places import POD_LABELS, first
 from triage.ingest.raw import RawSeries
-from triage.ingest.subjects import POD_LABELS, Selection, first
+from triage.ingest.subjects import Selection
 from triage.model.dialect import Dialect
 from triage.model.recording import Event, Subject, Window
 

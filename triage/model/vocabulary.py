@@ -104,6 +104,7 @@ class Signal:
 
 _WORSE_UP_NAMES = """
 admission.rejected alerts.dropped autoscaler.empty autoscaler.errors autoscaler.excess autoscaler.loop_delay
+backend.kv client.itl gateway.check_failures gateway.transfer_failures
 autoscaler.read_time backend.cancelled backend.check_failures backend.circuit_open backend.failures backend.latency
 backend.stale backend.waiting batch.fill batch.offered_load batch.paused client.latency client.ttft cluster.claims_unbound
 cluster.gpu_daemons_unavailable cluster.volumes_waiting container.cpu_pressure container.cpu_throttled
@@ -570,8 +571,6 @@ _SERVICE_ROWS: list[Row] = [
     ("autoscaler.errors", "errors", _RATE, _SUM, "Errors of the autoscaler in reading its metric."),
     ("control.loops", "loops", _RATE, _SUM, "Passes of the serving framework's control loop: its heartbeat."),
     ("control.loop_time", "seconds", _GAUGE, _MAX, "Time of one pass of the serving framework's control loop."),
-    ("control.nodes_pending", "nodes", _GAUGE, _SUM, "Nodes that the serving framework has asked for and not got."),
-    ("control.nodes_failed", "nodes", _GAUGE, _SUM, "Nodes of the serving framework that failed lately."),
     ("autoscaler.empty", "queries", _RATE, _SUM, "Times that the autoscaler's query found nothing, which it may read as zero."),
     ("quality.score", "ratio", _RATIO, _MEAN, "Score of a golden test set or quality probe."),
 ]
@@ -611,6 +610,14 @@ _GATEWAY_ROWS: list[Row] = [
     ("gateway.dependency_time", "seconds", _DIST, _SUM, "Time of the gateway's calls to its own store."),
     ("gateway.transport_errors", "errors", _RATE, _SUM, "Errors of the gateway's way to its workers below HTTP."),
     (
+        "gateway.transfer_failures",
+        "transfers",
+        _RATE,
+        _SUM,
+        "KV transfers between prefill and decode that failed, as the gateway sees it.",
+    ),
+    ("gateway.check_failures", "checks", _RATE, _SUM, "Health checks of engines that failed."),
+    (
         "gateway.accept_backoff",
         "events",
         _RATE,
@@ -622,6 +629,7 @@ _GATEWAY_ROWS: list[Row] = [
     ("gateway.active", "requests", _GAUGE, _SUM, "Requests in flight at the gateway."),
     ("gateway.pending", "requests", _GAUGE, _SUM, "Requests that wait for a connection to an engine."),
     ("gateway.connections", "connections", _GAUGE, _SUM, "Connections from the gateway to engines."),
+    ("gateway.connections_open", "connections", _GAUGE, _SUM, "Connections from clients to the gateway."),
     ("gateway.overflow", "requests", _RATE, _SUM, "Requests refused by the gateway's own connection or request limit."),
     ("gateway.circuit_open", "", _STATE, _MAX, "1 while a limit of the gateway is reached or a circuit breaker is open."),
     ("gateway.retries", "requests", _RATE, _SUM, "Requests that the gateway sent again."),
@@ -631,6 +639,8 @@ _GATEWAY_ROWS: list[Row] = [
     ("gateway.connect_failures", "connections", _RATE, _SUM, "Connections to engines that failed."),
     ("gateway.resets", "requests", _RATE, _SUM, "Requests whose connection an engine closed while they ran."),
     ("gateway.no_backend", "requests", _RATE, _SUM, "Requests for which the gateway had no engine to send them to."),
+    ("control.nodes_pending", "nodes", _GAUGE, _SUM, "Nodes that the serving framework has asked for and not got."),
+    ("control.nodes_failed", "nodes", _GAUGE, _SUM, "Nodes of the serving framework that failed lately."),
     ("gateway.backends", "backends", _GAUGE, _MAX, "Engines that the gateway knows."),
     ("gateway.backends_healthy", "backends", _GAUGE, _MIN, "Engines that the gateway sends to."),
     ("gateway.ejections", "backends", _GAUGE, _SUM, "Engines that the gateway has put aside."),
@@ -666,6 +676,7 @@ _BACKEND_ROWS: list[Row] = [
     ("backend.failures", "requests", _RATE, _SUM, "Requests to this replica that failed, as the gateway sees it."),
     ("backend.active", "requests", _GAUGE, _SUM, "Requests in flight from the gateway to this replica."),
     ("backend.waiting", "requests", _GAUGE, _SUM, "Requests that wait at this replica, as the gateway sees it."),
+    ("backend.kv", "ratio", _RATIO, _MAX, "Share of the KV cache in use at this replica, as the gateway sees it."),
     ("backend.latency", "seconds", _DIST, _SUM, "Time of requests at this replica, as the gateway or its worker measures it."),
     ("backend.cancelled", "requests", _RATE, _SUM, "Requests to this replica that were given up."),
     (
@@ -685,6 +696,7 @@ _CLIENT_ROWS: list[Row] = [
     ("requests.failed", "requests", _RATE, _SUM, "Distinct requests that failed for good."),
     ("requests.timeouts", "requests", _RATE, _SUM, "Attempts that the client gave up waiting for."),
     ("client.latency", "seconds", _DIST, _SUM, "Time of a request as the client sees it."),
+    ("client.itl", "seconds", _DIST, _SUM, "Time between two pieces of one answer as the client sees it."),
     ("client.ttft", "seconds", _DIST, _SUM, "Time to first token as the client sees it."),
 ]
 
