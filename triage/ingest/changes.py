@@ -211,17 +211,18 @@ def kube_event_of_line(line: bytes, clock: Clock, end: float) -> KubeEvent | Non
     before, kind_of_event, reason, namespace, kind, name, message = found.groups()
     time = clock.read(line)
     if time is None:
-        age = next((age for age in map(_age, before.split()) if age is not None), None)
+        age = next((age for age in map(age_of, before.split()) if age is not None), None)
         time = None if age is None else end - age
+        namespace = namespace or next((word for word in before.split()[:1] if age_of(word) is None), None)
     return KubeEvent(
         time, _word(kind_of_event), _word(reason), _word(kind).lower(), _word(name), clean_bytes(message), _word(namespace or b"")
     )
 
 
-def _age(word: bytes) -> float | None:
+def age_of(word: bytes) -> float | None:
     """Seconds of ``2m10s``."""
     found = _AGE.search(word)
-    if found is None:
+    if found is None or not word:
         return None
     days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
     return days * 86400.0 + hours * 3600.0 + minutes * 60.0 + seconds

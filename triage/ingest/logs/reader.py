@@ -11,6 +11,7 @@ from triage.ingest.emitters import Emitter
 from triage.ingest.engine_log import EngineLog, LoadSeries
 from triage.ingest.forms import record_of
 from triage.ingest.joining import Joiner, Trace
+from triage.ingest.kube_tables import KubeTables
 from triage.ingest.logs.context import Context, Owned
 from triage.ingest.logs.keeping import Kept, Key
 from triage.ingest.logs.kernel import xid_event, xid_of
@@ -18,8 +19,10 @@ from triage.ingest.logs.volume import Volume
 from triage.ingest.quality_log import QualityLog
 from triage.ingest.redaction import clean, clean_bytes, without_prompt
 from triage.ingest.signatures import Match, signature_book
+from triage.ingest.smi_report import SmiReport
 from triage.ingest.timestamps import Clock
-from triage.model.recording import Event, Fact, Series
+from triage.model.recording import Event, Fact, Series, Subject
+from triage.model.vocabulary import Scope
 
 _REQUEST_MARKS = (b" HTTP/", b"text_generation_router", b"log_server_r", b"[GIN]")
 
@@ -70,6 +73,8 @@ class Reader:
         self._kept = Kept(context.window)
         self._extra: list[Event] = []
         self._joiner = Joiner()
+        self._report = SmiReport(emitter.subject, name)
+        self._tables = KubeTables(context.window.end)
         self._volume = Volume(emitter, context.window, name)
         self._access = AccessSummary(emitter.subject, context.window, name)
         self._load = LoadSeries(emitter.subject, context.window, name)
@@ -79,6 +84,7 @@ class Reader:
             "engine": self._take_engine,
             "gateway": self._take_gateway,
             "kube-events": self._take_kube,
+            "nvidia-smi": self._take_report,
         }.get(emitter.kind, self._take_other)
 
     @property
@@ -98,9 +104,13 @@ class Reader:
         if time is not None:
             self._now, self._timed = time, True
             self._volume.count(time)
-            if not self._window.baseline_start <= time <= self._window.end:
-                self.outside.count(time, before=time < self._window.baseline_start)
+            self._place(time)
         self._take(line, self._now if self._now is not None else self._window.end)
+
+    def _place(self, time: float) -> None:
+        """Counts what lies outside of what is looked at."""
+        if not self._window.baseline_start <= time <= self._window.end:
+            self.outside.count(time, before=time < self._window.baseline_start)
 
     # ------------------------------------------------------------ by kind of emitter
 
@@ -130,11 +140,20 @@ class Reader:
             self._say(without_prompt(line), time)
 
     def _take_kube(self, line: bytes, time: float) -> None:
+        shown = self._tables.feed(line)
+        if shown is not None:
+            for one in shown:
+                self.take_kube(one, time)
+            return
         event = kube_event_of_line(line, self._clock, self._window.end)
         if event is not None:
             self.take_kube(event, time)
         else:
             self._say(line, time)
+
+    def _take_report(self, line: bytes, time: float) -> None:
+        self._report.feed(line, time)
+        self._take_other(line, time)
 
     def _take_other(self, line: bytes, time: float) -> None:
         if b"Xid (" in line:
@@ -202,7 +221,9 @@ class Reader:
     def take_kube(self, event: KubeEvent, fallback: float) -> None:
         """Takes an event of the cluster: itself, and what its words mean."""
         time = event.time if event.time is not None else fallback
-        self._timed = self._timed or event.time is not None
+        if event.time is not None:
+            self._timed = True
+            self._place(event.time)
         owned = self._owner_of(event)
         attrs = {
             "message": event.message, "type": event.type, "object": event.object_name, "object_kind": event.object_kind,
@@ -216,6 +237,8 @@ class Reader:
         self._match(line.encode(), time, owned)
 
     def _owner_of(self, event: KubeEvent) -> Owned:
+        if not event.object_name:
+            return Owned(Subject(Scope.SERVICE, self._context.service), self._context.service)
         if event.object_kind == "node":
             return self._context.of_node(event.object_name)
         if event.object_kind == "pod":
@@ -227,11 +250,19 @@ class Reader:
     def close(self) -> None:
         """Nothing more comes."""
         self._flush()
+        for event in self._tables.finish():
+            self.take_kube(event, self._window.end)
         if self.emitter.kind == "engine":
             ending = self._engine.ending
             self._extra, self.facts = self._engine.finish()
             stopped = self._volume.stopped(ending)
             self._extra.extend([stopped] if stopped is not None else [])
+
+    def all_facts(self) -> Iterator[Fact]:
+        """What the emitter says of itself and of cards; a stranger's are nobody's business."""
+        if not self.owned.stranger:
+            yield from self.facts
+            yield from self._report.facts()
 
     def events(self) -> Iterator[Event]:
         """All events, those of one sort bounded in number."""
@@ -239,7 +270,8 @@ class Reader:
         for event in self._kept.events():
             yield replace(event, attrs={**event.attrs, **marks}) if marks else event
         whose = _marks(self.owned) if self.owned.stranger else {}
-        for event in (*self._extra, *self._access.events(), *self._quality.events()):
+        reported = [one for one in self._report.events() if self._window.baseline_start <= one.time <= self._window.end]
+        for event in (*self._extra, *self._access.events(), *self._quality.events(), *reported):
             yield replace(event, attrs={**event.attrs, **whose}) if whose else event
 
     def series(self) -> Iterator[Series]:

@@ -64,7 +64,7 @@ def read_logs(
     return LogReading(
         events=tuple(sorted(events, key=lambda one: (one.time, one.kind, one.name, str(one.subject), one.text))),
         series=tuple(one for reader in readers for one in reader.series()),
-        facts=tuple(fact for reader in readers if not reader.owned.stranger for fact in reader.facts),
+        facts=tuple(fact for reader in readers for fact in reader.all_facts()),
         sources=(*sources, *_sources_of(files)),
     )
 
