@@ -58,6 +58,12 @@ def _add_bars(parser: "Parser") -> None:
     group.add_argument("--most-alarms", metavar="N", type=int, help="at most so many healthy services are blamed")
     group.add_argument("--most-healthy", metavar="N", type=int, help="at most so many faults are called healthy")
     group.add_argument("--most-refuted", metavar="N", type=int, help="at most so many faults have their true kind ruled out")
+    group.add_argument(
+        "--least-survival",
+        metavar="SHARE",
+        type=float,
+        help="with --sweep loss: this share of right answers survives any one loss",
+    )
     group.add_argument("--against", metavar="FILE", type=Path, help="no case comes out worse than in this saved score")
     parser.add_argument("--save", metavar="FILE", type=Path, help="keep the score, for --against")
 
@@ -71,7 +77,10 @@ def _add_work(parser: "Parser") -> None:
         action="append",
         default=[],
         help="take something away, rename, shift or thin out each case, and say what changed that must not: "
-        "removal, rename, clocks, interval, order, repeat, or all (may be repeated)",
+        "loss, paraphrase, wrap, weaken, window, interval, clocks, rename, strangers, order, repeat, or all (may be repeated)",
+    )
+    group.add_argument(
+        "--coverage", action="store_true", help="conditions of rules that hold in no case, and those never anything but unknown"
     )
 
 
@@ -85,7 +94,7 @@ def run(args: argparse.Namespace) -> ExitCode:
 
     bench = Bench(rules_of(args, settings_of(args)), cache_folder() if args.cache else None)
     cases = cases_in(args.folders, args.blind)
-    work = _swept if args.sweep else _scored
+    work = _swept if args.sweep else _covered if args.coverage else _scored
     with progress(quiet=args.quiet) as tell:
         text, code = work(args, cases, bench, lambda case, done: tell("score", case, done))
     sys.stdout.write(f"{text}\n")
@@ -132,17 +141,32 @@ def _missed(args: argparse.Namespace, whole: "Figures") -> list[str]:
     return missed
 
 
-def _swept(args: argparse.Namespace, _cases: "list[Case]", bench: "Bench", tell: Tell) -> tuple[str, ExitCode]:
-    """How the sweeps came out; exit code 1 if something did not hold.
+def _swept(args: argparse.Namespace, cases: "list[Case]", bench: "Bench", tell: Tell) -> tuple[str, ExitCode]:
+    """How the sweeps came out; exit code 1 if something did not hold, or too few answers survive.
 
     :raises UsageError: there is no such sweep
     """
-    from triage.sweeps import NAMES, sweep, text
+    from triage.score.sweeps.run import as_json, survival, sweep, text
+    from triage.score.sweeps.trial import NAMES
 
     for name in args.sweep:
         if name not in (*NAMES, "all"):
             raise UsageError(f"no sweep is called {name!r}", f"choose from {', '.join(NAMES)}, all")
     names = [name for name in NAMES if name in args.sweep or "all" in args.sweep]
-    result = sweep(args.folders[0], bench.rules, names, tell)
-    shown = result.model_dump_json(indent=2) if args.format == "json" else text(result)
-    return shown, ExitCode.HEALTHY if all(trial.held for trial in result.trials) else ExitCode.DEGRADED
+    result = sweep(cases, bench, names, args.jobs, tell)
+    shown = (
+        json.dumps(as_json(result, only_figures=args.figures), indent=2)
+        if args.format == "json"
+        else text(result, only_figures=args.figures)
+    )
+    good = all(trial.held for trial in result.trials) and survival(result) >= (args.least_survival or 0.0)
+    return shown, ExitCode.HEALTHY if good else ExitCode.DEGRADED
+
+
+def _covered(args: argparse.Namespace, cases: "list[Case]", bench: "Bench", tell: Tell) -> tuple[str, ExitCode]:
+    """The conditions of rules that no case makes hold."""
+    from triage.score.unused import text, unanswered
+
+    told = unanswered(cases, bench, args.jobs, tell)
+    shown = json.dumps([one.model_dump() for one in told], indent=2) if args.format == "json" else text(told, bench.rules)
+    return shown, ExitCode.HEALTHY

@@ -75,6 +75,7 @@ def over(
     """
     jobs = min(jobs or os.cpu_count() or 1, len(cases))
     if jobs < 2 or len(cases) < _FEW:
+        gc.freeze()
         for number, case in enumerate(cases):
             yield work(case, bench)
             progress(case.name, (number + 1) / len(cases))
