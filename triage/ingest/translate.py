@@ -140,7 +140,7 @@ class _Reading:
             value = one.labels.get(label)
             if value and value != "None":
                 self._note(one, Fact(subject, key, _typed(key, value), use.dialect.name))
-        if use.entry.value_fact:
+        if use.entry.value_fact and one.values[-1] not in (*use.dialect.unknown, *use.entry.unknown):
             value_now = float(one.values[-1]) * use.entry.scale + use.entry.offset
             self._note(one, Fact(subject, use.entry.value_fact, value_now, use.dialect.name))
 
