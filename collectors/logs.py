@@ -19,7 +19,8 @@ class LogsCollector:
     def collect(self, request: Request) -> Recording:
         """Reads the files. A log that cannot be read is named in the sources and does not keep the others from being read."""
         request.progress("reading", 0.0)
-        reading = read_logs(request.service.logs, request.window, request.service.name)
+        alone = not request.service.prometheus and not request.service.endpoints
+        reading = read_logs(request.service.logs, request.window, request.service.name, alone=alone)
         return Recording(
             request.service.name,
             request.window,

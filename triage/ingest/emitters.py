@@ -194,6 +194,11 @@ def _by_name(stem: str) -> tuple[str, str]:
     return "other", stem
 
 
+def is_engines(line: bytes) -> bool:
+    """Whether a line holds what engines write and others seldom do."""
+    return any(kind == "engine" and pattern.search(line) is not None for kind, pattern in _BY_FEATURES)
+
+
 def _by_content(head: Iterable[bytes], hint: str) -> str:
     """The kind whose features most lines have; the hint if they say too little."""
     found: Counter[str] = Counter()

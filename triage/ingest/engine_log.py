@@ -375,6 +375,7 @@ class Life:
     :param raised: its first exception that says more than that something else went wrong
     :param failed: its words that it cannot start
     :param after: lines since the latest of these
+    :param of_a_start: what was raised or said is what goes wrong in a start
     :param assumed: the log begins with its error: it is taken for running unless it says that it could not start
     """
 
@@ -392,6 +393,7 @@ class Life:
     failed: Trace | None = None
     after: int = 0
     assumed: bool = False
+    of_a_start: bool = False
     arguments: dict[str, str] = field(default_factory=dict)
 
 
@@ -508,20 +510,28 @@ class EngineLog:
         if found is not None:
             level = record_of(line).level
             self.raised(Trace(time, level, [line], [Raised(found.group(1), found.group(2).strip())]))
-        elif (self.phase != "running" or self._is_assumed) and _FAILED_START.search(line) is not None:
+        elif (self.phase != "running" or self._is_assumed) and _fails_to_start(line):
             record = record_of(line)
             if record.level in _LETHAL:
-                self._unready(time).failed = Trace(time, record.level, [line], [Raised(b"", record.message.strip())])
-                self._unready(time).after = 0
+                self._fail(self._unready(time), Trace(time, record.level, [line], [Raised(b"", record.message.strip())]))
+
+    @staticmethod
+    def _fail(life: Life, words: Trace) -> None:
+        """Keeps the first words of a failure: those after it say less."""
+        if life.failed is None or words.time - life.failed.time > BEFORE_THE_END:
+            life.failed = words
+        life.after, life.of_a_start = 0, True
 
     def raised(self, trace: Trace) -> None:
         """Takes a traceback, or a line that names an exception."""
         cause = trace.cause
         if cause is None or trace.level not in _LETHAL or trace.time > self._window.end:
             return
-        if self._life is None and (self._serving or not _is_of_a_start(cause, trace)):
+        starting = _is_of_a_start(cause, trace)
+        if self._life is None and (self._serving or not starting):
             return
         life = self._unready(trace.time)
+        life.of_a_start = life.of_a_start or starting
         before = life.raised
         known = before.cause if before is not None else None
         late = before is not None and trace.time - before.time > BEFORE_THE_END
@@ -542,7 +552,10 @@ class EngineLog:
     def _stop(self, time: float) -> None:
         if self._life is None:
             self._life = Life(None, ready=time, said=time)
-        if self._life.stopping is None:
+        raised = self._life.raised
+        if raised is not None and time - raised.time <= ONE_FAILURE and self._life.after <= _LAST_LINES:
+            self._life.dead = True  # it stops because of what was raised, and nobody asked it to
+        elif self._life.stopping is None:
             self._life.stopping = time
 
     def _err(self, match: Match, time: float, line: bytes) -> None:
@@ -567,7 +580,7 @@ class EngineLog:
         self._previous = self._say_arguments(life)
         erred = life.error is not None and life.said - life.error_at < BEFORE_THE_END
         last_words = life.after <= _LAST_LINES and (life.raised is not None or life.failed is not None)
-        if life.failed is not None and self._is_assumed:
+        if life.of_a_start and self._is_assumed:
             life.ready = None
         ended = restarted or life.dead or (last_words and life.ready is None)
         if life.stopping is None and ended and (erred or last_words):
@@ -600,9 +613,10 @@ class EngineLog:
                 attrs["next_start_after"] = f"{life.followed - life.began:.0f}"
         if error is not None:
             attrs |= {"first": error.signature.id, "first_role": error.signature.role, "kinds": " ".join(error.signature.kinds)}
-            text = f"{text}: {life.error_text}"
-        elif more:
+        if more and (error is None or error.signature.role != "cause"):
             text = f"{text}: {': '.join(more.values())}"
+        elif error is not None:
+            text = f"{text}: {life.error_text}"
         attrs |= more
         self._add(Event(time, "log", name, self._subject, attrs, text, self._source))
 
@@ -639,11 +653,16 @@ _LAST_LINES = 10
 _LETHAL = frozenset({"", "error", "critical"})
 """Levels at which an exception may end a process; one that is logged as a warning was caught."""
 
-_EXCEPTION_LINE = re2.compile(rb"(?:^|[\]:] |\s)((?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Timeout|Failure)): (\S.*)$")
+_EXCEPTION_LINE = re2.compile(
+    rb"(?:^|[\]:] |\s)((?:(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Timeout|Failure))|[Aa]ssertion failed): (\S.*)$"
+)
 _FAILED_START = re2.compile(
     rb"(?i)\bfail(?:ed|ure|s)?\b.{0,30}\b(?:start|initiali[sz]\w*|load)\b|\b(?:start-?up|initiali[sz]ation|loading)\b.{0,20}\bfailed"
     rb"|\berror (?:loading|starting|initiali[sz]ing)\b|\bunable to (?:load|start|initiali[sz]e)\b|\bexiting due to\b"
 )
+_SERVER = re2.compile(rb"(?i)model|engine|server|worker|executor|backend|runner|weights|tokenizer|application|shard")
+"""What a start is of; a library or tool that cannot be initialized (NVML) may be missed or not."""
+
 _LOADING = re2.compile(
     rb"(?i)\b(?:loading|starting to load|load(?:ed)? meta ?data|llama_model_loader|starting runner|init\w* engine)\b.{0,60}"
     rb"\b(?:model|weights|checkpoints?|shards?|safetensors|gguf|tensors?|runner|engine|kv pairs)\b"
@@ -656,13 +675,20 @@ _OF_SERVING = re2.compile(
 )
 
 
+def _fails_to_start(words: bytes) -> bool:
+    """Whether words say that something which serves did not come up."""
+    return _FAILED_START.search(words) is not None and _SERVER.search(words) is not None
+
+
 def _is_of_a_start(cause: Raised, trace: Trace) -> bool:
     """Whether an exception of an engine whose start the log does not show was raised while it started: its functions say so."""
     frames = b" ".join(cause.frames)
     words = b" ".join(trace.lines[:1]) + b" " + cause.message
+    if cause.frames and cause.frames[-1] == b"<module>":
+        return True  # a module is run once, when it is loaded
     if _OF_SERVING.search(frames) is not None:
         return False
-    return _OF_A_START.search(frames) is not None or _FAILED_START.search(words) is not None
+    return _OF_A_START.search(frames) is not None or _fails_to_start(words)
 
 
 _DEATHS = frozenset({

@@ -364,7 +364,7 @@ def joined(metrics: Recording, logs: Sequence[Path], changes: Path) -> Recording
     blank = Recording(metrics.service, metrics.window, step=metrics.step)
     parts = [metrics]
     if logs:
-        reading = read_logs(logs, metrics.window, metrics.service, _emitter_subjects(metrics))
+        reading = read_logs(logs, metrics.window, metrics.service, _emitter_subjects(metrics), alone=not metrics.series)
         parts.append(replace(blank, events=reading.events, series=reading.series, facts=reading.facts, sources=reading.sources))
     if changes.exists():
         events, source = read_changes(changes, metrics.window)

@@ -1,6 +1,7 @@
 """What is known around a log: the window, the service, and whose a pod is."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import re2
@@ -31,6 +32,7 @@ class Context:
     """What is known around a log.
 
     :param stems: names of all log files, without what is behind the first dot
+    :param adopted: the workload that is ours though it is called otherwise; empty if there is none
     """
 
     window: Window
@@ -38,32 +40,50 @@ class Context:
     subjects: Subjects
     utc_offset: float
     stems: frozenset[str]
+    adopted: str = ""
 
     def of_pod(self, name: str) -> Owned:
         """A replica of ours, or the workload of somebody else's pod."""
         known = self.subjects(name)
         if known is not None:
             return Owned(known, self.service)
-        if self._is_ours(name):
+        if self.is_ours(name):
             return Owned(Subject(Scope.REPLICA, name), self.service)
         workload = workload_of(name)
         return Owned(Subject(Scope.SERVICE, workload), workload, stranger=True)
 
     def of_workload(self, name: str) -> Owned:
         """Ours or another deployment, stateful set, job, claim … by its name."""
-        workload = self.service if self._is_workload(name) else name
+        workload = self.service if self.is_workload(name) else name
         return Owned(Subject(Scope.SERVICE, workload), workload, stranger=workload != self.service)
 
     def of_node(self, name: str) -> Owned:
         """A node; it carries whoever runs there, so it is no stranger."""
         return Owned(self.subjects(name) or Subject(Scope.NODE, name), "")
 
-    def _is_ours(self, pod: str) -> bool:
+    def is_ours(self, pod: str) -> bool:
         """By name: the service's, or of a log that was given for it."""
-        if f"engine-{pod}" in self.stems or pod in self.stems:
+        if f"engine-{pod}" in self.stems or pod in self.stems or (self.adopted and workload_of(pod) == self.adopted):
             return True
         named = pod == self.service or pod.startswith(f"{self.service}-")
         return named and (_EXPORTER.search(pod) is None or _EXPORTER.search(self.service) is not None)
 
-    def _is_workload(self, name: str) -> bool:
-        return name == self.service or name.startswith(f"{self.service}-") or workload_of(name) == self.service
+    def adopting(self, seen: Mapping[str, bool]) -> "Context":
+        """The same, with the one workload that is seen taken for ours, whatever it is called.
+
+        Only if no pod goes by the service's name, and the one workload there is serves a model: a lone pod of somebody's
+        batch job must not become the service.
+
+        :param seen: pods, and whether something shows that they serve a model
+        """
+        if any(self.subjects(pod) is not None or self.is_ours(pod) for pod in seen):
+            return self
+        workloads = {workload_of(pod) for pod in seen if _EXPORTER.search(pod) is None}
+        if len(workloads) != 1 or not any(seen.values()):
+            return self
+        return replace(self, adopted=workloads.pop())
+
+    def is_workload(self, name: str) -> bool:
+        """Whether a deployment, stateful set … goes by the service's name, or is the one that was adopted."""
+        ours = (self.service, self.adopted or self.service)
+        return name in ours or name.startswith(f"{self.service}-") or workload_of(name) in ours

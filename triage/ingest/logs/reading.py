@@ -6,8 +6,10 @@ from datetime import UTC, datetime
 from itertools import chain, islice
 from pathlib import Path
 
+import re2
+
 from triage.ingest.changes import kube_events_of_document
-from triage.ingest.emitters import Emitter, Subjects, emitter_of, emitter_within
+from triage.ingest.emitters import Emitter, Subjects, emitter_of, emitter_within, is_engines
 from triage.ingest.forms import NOBODY, Origin, unwrap
 from triage.ingest.logs.context import Context, Owned
 from triage.ingest.logs.files import Lines, Log, logs_of
@@ -44,7 +46,13 @@ class LogReading:
 
 
 def read_logs(
-    paths: Sequence[Path], window: Window, service: str, subjects: Subjects = lambda _: None, *, utc_offset: float = 0.0
+    paths: Sequence[Path],
+    window: Window,
+    service: str,
+    subjects: Subjects = lambda _: None,
+    *,
+    utc_offset: float = 0.0,
+    alone: bool = False,
 ) -> LogReading:
     """Reads logs.
 
@@ -53,9 +61,12 @@ def read_logs(
     :param service: the service that is diagnosed; its pods are told by this name
     :param subjects: maps the name of a replica, node or gateway to its subject, if that is known
     :param utc_offset: seconds that stamps without a zone are ahead of UTC
+    :param alone: nothing but logs is known of the service, so the one workload in them that serves a model is ours
     """
     logs, sources = logs_of(paths)
     context = Context(window, service, subjects, utc_offset, frozenset(log.stem for log in logs))
+    if alone:
+        context = context.adopting(_pods_in(logs))
     files = [_File(log, context) for log in logs]
     for file in files:
         file.read()
@@ -67,6 +78,28 @@ def read_logs(
         facts=tuple(fact for reader in readers for fact in reader.all_facts()),
         sources=(*sources, *_sources_of(files)),
     )
+
+
+_POD = re2.compile(rb"(?:\bpod/|^Name: +)([a-z0-9][a-z0-9.-]*)")
+_MODEL_SERVER = re2.compile(
+    rb"(?i)(?:nvidia|amd)\.com/gpu|\b(?:vllm|sglang|tensorrt|trtllm|triton|tgi|text-generation|llama|ollama|lmdeploy|dynamo)\b"
+)
+
+
+def _pods_in(logs: Sequence[Log]) -> dict[str, bool]:
+    """The pods that the first lines of logs speak of, and whether something shows that they serve a model."""
+    pods: dict[str, bool] = {}
+    for log in logs:
+        if str(log.files[0]) == "-":
+            continue
+        named = ""
+        for raw in islice(Lines(log), _HEAD_LINES):
+            line = without_escapes(raw)
+            found = _POD.search(line)
+            named = unwrap(line).origin.pod or (found.group(1).decode() if found is not None else named)
+            if named:
+                pods[named] = pods.get(named, False) or _MODEL_SERVER.search(line) is not None or is_engines(line)
+    return pods
 
 
 # ---------------------------------------------------------------- one file
