@@ -1,12 +1,16 @@
 """The one dimension that splits a symptom."""
 
+from collections.abc import Mapping
+
 from tests.engine.making import Shift, derived
 from triage.engine.observations.outliers import outliers
 from triage.model.observation import Observation
 from triage.model.vocabulary import Scope
 
 
-def split(failing: str, facts: dict[str, str] | None = None, names: str = "abcd", share: float = 0.4) -> list[Observation]:
+def split(
+    failing: str, facts: Mapping[str, str | float] | None = None, names: str = "abcd", share: float = 0.4
+) -> list[Observation]:
     signals: dict[str, object] = {f"backend.requests@replica/{name}": 1.0 for name in names}
     signals |= {f"backend.failures@replica/{name}": share if name in failing else 0.0 for name in names}
     return [one for one in outliers(derived(signals, facts=facts or {})).odd if one.of == "failures"]

@@ -65,6 +65,14 @@ def test_one_of_three_twins_that_was_always_worse_is_told_without_onset() -> Non
     assert not told(frame, "quality.replica")
 
 
+def test_a_counter_that_is_born_with_its_first_event_was_zero_before() -> None:
+    refused = {"http.4xx": lambda since: 2.0 if since > 300.0 else float("nan")}
+    one = only(derived({**refused, "http.requests": 5.0}), "http.4xx")
+    assert (one.direction, one.usual) == ("worse", 0.0)
+    assert one.salient
+    assert not told(derived(refused), "http.4xx")
+
+
 def test_of_two_nobody_can_say_which_is_odd() -> None:
     seen = shifts(derived({"quality.replica@replica/a": 0.8, "quality.replica@replica/b": 0.5}))
     assert not seen.odd

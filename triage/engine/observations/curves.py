@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -96,12 +97,41 @@ def measured(frame: Frame, signal: Signal, subject: Subject) -> tuple[Floats, Fl
     if cells is None:
         return None
     known = ~np.isnan(cells)
+    if signal.kind is Kind.RATE and signal.worse == "up":
+        known |= _unborn(frame, signal, subject, known)
     condition = WHILE.get(signal.name)
     if condition is not None:
         other = frame.cells(condition.signal, subject)
         with np.errstate(invalid="ignore"):
             known &= (other > condition.above) if other is not None else condition.signal == "prefix.queries"
-    return np.where(known, cells, 0.0), known.astype(float)
+    return np.where(known, np.nan_to_num(cells), 0.0), known.astype(float)
+
+
+def _unborn(frame: Frame, signal: Signal, subject: Subject, known: Bools) -> Bools:
+    """Cells before a counter of troubles was born: many programs count a trouble from its first time on, so it was none before.
+
+    Only while other counters of the same program are there.
+    """
+    origin = frame.origins.get((signal.name, subject))
+    if origin is None or known[0] or not known.any():
+        return np.zeros(len(known), dtype=bool)
+    others = _spoken(frame).get((subject, origin.dialect))
+    before = np.arange(len(known)) < known.argmax()
+    return before & others if others is not None else np.zeros(len(known), dtype=bool)
+
+
+def _spoken(frame: Frame) -> dict[tuple[Subject, str], Bools]:
+    """By subject and dialect the cells in which any counter was told; asked again it is remembered."""
+    key = "spoken"
+    if key not in frame.known:
+        spoken: dict[tuple[Subject, str], Bools] = {}
+        for (name, subject), origin in frame.origins.items():
+            cells = frame.measured(name, subject)
+            if cells is not None and catalogue()[name].kind is Kind.RATE:
+                row = spoken.setdefault((subject, origin.dialect), np.zeros(len(cells), dtype=bool))
+                row |= ~np.isnan(cells)
+        frame.known[key] = spoken
+    return cast("dict[tuple[Subject, str], Bools]", frame.known[key])
 
 
 def _of_all(frame: Frame, signal: Signal, rows: Sequence[_Row]) -> _Row:
