@@ -278,7 +278,6 @@ LEFT_OUT = {
         "sglang:num_retracted_output_tokens_total",
         "sglang:num_retracted_reqs",
         "sglang:num_so_requests_total",
-        "sglang:pending_prealloc_token_usage",
         "sglang:spec_block_accept_length",
         "sglang:spec_cap_length",
         "sglang:spec_num_draft_tokens",

@@ -104,7 +104,8 @@ class Signal:
 
 _WORSE_UP_NAMES = """
 admission.rejected alerts.dropped autoscaler.empty autoscaler.errors autoscaler.excess autoscaler.loop_delay
-backend.kv client.itl gateway.check_failures gateway.transfer_failures
+backend.kv client.itl engine.rank_imbalance engine.sync_wait gateway.check_failures gateway.transfer_failures
+pd.kv_held pd.release_pending
 autoscaler.read_time backend.cancelled backend.check_failures backend.circuit_open backend.failures backend.latency
 backend.stale backend.waiting batch.fill batch.offered_load batch.paused client.latency client.ttft cluster.claims_unbound
 cluster.gpu_daemons_unavailable cluster.volumes_waiting container.cpu_pressure container.cpu_throttled
@@ -223,6 +224,10 @@ _ENGINE_ROWS: list[Row] = [
     ("engine.forward_time", "seconds", _DIST, _SUM, "Time of one forward pass or batch, as the engine measures it."),
     ("engine.eager_steps", "steps", _RATE, _SUM, "Decode iterations that ran without a captured graph."),
     ("engine.forward_busy", "ratio", _RATIO, _MEAN, "Share of time in forward passes, by the engine's own timer."),
+    ("engine.scheduler_cpu", "cores", _RATE, _MAX, "Cores that the engine's scheduler process uses."),
+    ("engine.scheduler_idle", "ratio", _RATE, _MEAN, "Share of time in which the engine's scheduler has nothing to do."),
+    ("engine.sync_wait", "seconds", _DIST, _SUM, "Time that a rank waits for the slowest one in each step."),
+    ("engine.rank_imbalance", "", _DIST, _SUM, "Tokens of the busiest rank as a multiple of the mean: 1 is even."),
     ("engine.startup_time", "seconds", _GAUGE, _MAX, "Time that the engine took to load the model, as it reports it."),
     ("engine.weights_time", "seconds", _GAUGE, _MAX, "Time that the engine took to load its weights, as it reports it."),
     ("engine.ranks_failed", "ranks", _GAUGE, _MAX, "Ranks of the engine that its own watch calls failed."),
@@ -262,6 +267,8 @@ _ENGINE_ROWS: list[Row] = [
         _SUM,
         "Notes that a KV transfer is done which came after the blocks were let go.",
     ),
+    ("pd.kv_held", "ratio", _RATIO, _MAX, "Share of the KV cache held for requests whose KV is still on its way."),
+    ("pd.release_pending", "requests", _GAUGE, _SUM, "Failed requests whose KV cannot be let go yet."),
     ("pd.expired", "requests", _RATE, _SUM, "Requests whose remote KV was given up after a time-out."),
     ("finished", "requests", _RATE, _SUM, "Requests that ended, for whatever reason."),
     ("finished.stop", "requests", _RATE, _SUM, "Requests that ended by a stop token or string."),
