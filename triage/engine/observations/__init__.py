@@ -6,12 +6,16 @@ from triage.engine.frame import Frame
 from triage.engine.observations.coincidence import coincidences
 from triage.engine.observations.drivers import drivers
 from triage.engine.observations.outliers import outliers
+from triage.engine.observations.changes import changes
+from triage.engine.observations.identity import identity
+from triage.engine.observations.lives import lives
+from triage.engine.observations.said import said
 from triage.engine.observations.shifts import shifts
 from triage.model.observation import Seen
 
 Observer = Callable[[Frame], Seen]
 
-OBSERVERS: tuple[Observer, ...] = (shifts, outliers, drivers, coincidences)
+OBSERVERS: tuple[Observer, ...] = (shifts, lives, changes, outliers, drivers, coincidences, identity, said)
 """In the order in which they look: a later one may use what earlier ones saw (``frame.seen``)."""
 
 

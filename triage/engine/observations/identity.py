@@ -1,0 +1,205 @@
+"""Identity: what is to be the same of twins, as declared or as before, and is not: settings, versions, digests, fingerprints."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+import re2
+
+from triage.engine.drift import SETTINGS
+from triage.engine.fleet import role_of
+from triage.engine.frame import Frame
+from triage.model.observation import Judged, Observation, Seen
+from triage.model.recording import Event, Subject
+from triage.model.vocabulary import Scope
+
+_KEY = re2.compile(
+    r"(?i)(?:^|[._-])(?:digest|sha\d*|hash|checksum|crc|revision|rev|commit|fingerprint|version|build|etag|md5|signature|driver"
+    r"|firmware|vbios|image_id|snapshot)(?:$|[._-])|(?:digest|hash|checksum|revision|fingerprint|version|commit)$"
+)
+"""Keys whose value stands for what something is."""
+
+_PAIR = re2.compile(r"([A-Za-z][\w.-]{1,60})\s?[=:]\s?\"?(?:sha256:)?([0-9A-Za-z][\w.+-]{2,127})")
+"""A key and its value as lines have them."""
+
+_PLACE = frozenset(
+    {"pod_ip", "host_ip", "pci_bus_id", "node", "gpus", "created_by_name", "created_by_kind", "name", "uuid", "serial"}
+)
+"""Keys that are a thing's own by nature."""
+
+_ENOUGH = 3
+_MOST = 0.6
+"""So many of the twins must agree before one that differs is the odd one."""
+
+
+def identity(frame: Frame) -> Seen:
+    """Values that differ from twins, from what is declared or asked for, or from before."""
+    odd = [*_drifted(frame), *_among_twins(frame), *_in_lines(frame), *_said(frame)]
+    once: dict[tuple[str, Subject, str], Observation] = {}
+    for one in odd:
+        once.setdefault((one.of, one.subject, one.attrs.get("value", "")), one)
+    return Seen(tuple(once.values()), _judged(frame))
+
+
+def _judged(frame: Frame) -> frozenset[Judged]:
+    """Keys that are known of enough subjects to tell the odd one."""
+    counts = Counter((fact.key, fact.subject.scope) for fact in frame.recording.facts if fact.key not in _PLACE)
+    return frozenset(("identity", key, scope) for (key, scope), count in counts.items() if count >= _ENOUGH)
+
+
+def _drifted(frame: Frame) -> Iterator[Observation]:
+    """Settings and artifacts that are not what they should be, as they were found when all facts were compared."""
+    for event in frame.recording.events_of("drift"):
+        against = next((name for key, name in _AGAINST.items() if key in event.attrs), "twins")
+        usual = next((event.attrs[key] for key in _AGAINST if key in event.attrs), "")
+        yield _observation(
+            frame, event.name, event.subject, event.text, event.time, against, event.attrs.get("value", ""), usual, "settings",
+            fresh=event.attrs.get("fresh", ""),
+        )  # fmt: skip
+
+
+_AGAINST = {"declared": "declared", "peers": "twins", "before": "past"}
+
+
+# Facts of twins
+
+
+def _among_twins(frame: Frame) -> Iterator[Observation]:
+    """Facts of one subject that most of its twins have otherwise."""
+    groups: dict[tuple[str, Scope, tuple[str, ...]], dict[Subject, str]] = {}
+    makes = _makes(frame)
+    for fact in frame.recording.facts:
+        scope = fact.subject.scope
+        if scope is Scope.SERVICE or fact.key in _PLACE | _MAKE or not _is_identity(fact.key, fact.value):
+            continue
+        groups.setdefault((fact.key, scope, makes.get(fact.subject, ())), {}).setdefault(fact.subject, str(fact.value))
+    told = {(event.name, event.subject) for event in frame.recording.events_of("drift")}
+    for (key, _, _), values in sorted(groups.items()):
+        for subject, value, usual in _odd_ones(values):
+            if (key, subject) not in told:
+                text = f"{key} of {subject} is {_short(value)}, and {_short(usual)} of its twins"
+                yield _observation(frame, key, subject, text, None, "twins", value, usual, "settings")
+
+
+_MAKE = frozenset({"image", "created_by_name"})
+"""What is another one after each roll-out: replicas of different makes are no twins."""
+
+
+def _makes(frame: Frame) -> dict[Subject, tuple[str, ...]]:
+    """Work, image and maker of each replica, as far as they are known."""
+    told: dict[Subject, list[str]] = {replica: [role_of(frame, replica)] for replica in frame.recording.subjects[Scope.REPLICA]}
+    for fact in frame.recording.facts:
+        if fact.key in _MAKE and fact.subject in told:
+            told[fact.subject].append(f"{fact.key}={fact.value}")
+    return {replica: tuple(sorted(parts)) for replica, parts in told.items()}
+
+
+def _is_identity(key: str, value: str | float) -> bool:
+    """Whether a fact says what something is: a setting, a digest, a name. Measures differ from one to the next."""
+    return key in SETTINGS or _KEY.search(key) is not None or (isinstance(value, str) and not value.replace(".", "").isdigit())
+
+
+def _odd_ones(values: Mapping[Subject, str]) -> Iterator[tuple[Subject, str, str]]:
+    """Who differs from what most have: subject, its value, the usual one."""
+    if len(values) < _ENOUGH:
+        return
+    usual, count = Counter(values.values()).most_common(1)[0]
+    if count == len(values) or count < _MOST * len(values):
+        return
+    for subject in sorted(values):
+        if values[subject] != usual:
+            yield subject, values[subject], usual
+
+
+# Lines
+
+
+def _in_lines(frame: Frame) -> Iterator[Observation]:
+    """Digest-like values that lines give of several subjects, or of one subject at several times."""
+    found: dict[str, dict[Subject, list[tuple[Event, str]]]] = {}
+    for event in frame.recording.events:
+        if event.kind not in ("log", "said") or event.subject is None or event.subject.scope is Scope.SERVICE:
+            continue
+        for key, value in _values(event).items():
+            found.setdefault(key, {}).setdefault(event.subject, []).append((event, value))
+    for key, subjects in sorted(found.items()):
+        last = {subject: told[-1][1] for subject, told in subjects.items()}
+        for subject, value, usual in _odd_ones(last):
+            event = subjects[subject][-1][0]
+            text = f"{key} of {subject} is {_short(value)}, and {_short(usual)} of its twins: {event.text}"
+            yield _observation(frame, key, subject, text, event.time, "twins", value, usual, "logs")
+        for subject, told in subjects.items():
+            first, then = told[0], told[-1]
+            if first[1] != then[1] and len({value for _, value in told}) == 2:
+                event = next(event for event, value in told if value != first[1])
+                text = f"{key} of {subject} is {_short(then[1])}, and was {_short(first[1])} before: {event.text}"
+                yield _observation(frame, key, subject, text, event.time, "past", then[1], first[1], "logs")
+
+
+def _values(event: Event) -> dict[str, str]:
+    """Values in an event that say what something is, by key."""
+    pairs = [(key, value) for key, value in event.attrs.items() if value]
+    pairs += [(key, value) for key, value in _PAIR.findall(event.text)]
+    return {key.lower(): value for key, value in pairs if _KEY.search(key) is not None and any(c.isdigit() for c in value)}
+
+
+def _said(frame: Frame) -> Iterator[Observation]:
+    """What is not what was asked for or expected, and settings that are not taken, as lines say."""
+    for event in frame.recording.events_of("said"):
+        told = event.attrs
+        if event.name == "mismatch" and (told.get("expected") or told.get("got")):
+            of = told.get("what", "") or "mismatch"
+            value, usual = told.get("got", ""), told.get("expected", "")
+        elif event.name == "overridden" and told.get("setting"):
+            of, value, usual = told["setting"], told.get("instead", ""), told.get("value", "")
+        else:
+            continue
+        stranger = told.get("stranger", "")
+        yield _observation(
+            frame, of, event.subject, event.text, event.time, "declared", value, usual, f"{told.get('emitter', 'any')} log",
+            statement=event.name, stranger=stranger,
+        )  # fmt: skip
+
+
+# Observations
+
+
+def _observation(
+    frame: Frame,
+    of: str,
+    subject: Subject | None,
+    text: str,
+    when: float | None,
+    against: str,
+    value: str,
+    usual: str,
+    source: str,
+    **more: str,
+) -> Observation:
+    """Something that is not what it should be."""
+    attrs = {"value": value, "usual": usual, "who": str(subject or ""), **more}
+    strangers = more.get("stranger") == "yes" or (
+        subject is not None and subject.scope is Scope.SERVICE and subject.id != frame.recording.service
+    )
+    return Observation(
+        sort="identity",
+        of=of,
+        subject=subject or Subject(Scope.SERVICE, frame.recording.service),
+        text=text,
+        onset=None if when is None else (when, when),
+        against=against,
+        source=source,
+        attrs={key: told for key, told in attrs.items() if told},
+        salient=not strangers and _is_grave(of, against, more.get("statement", "")),
+    )
+
+
+def _is_grave(of: str, against: str, statement: str) -> bool:
+    """Whether a person would ask about it: artifacts that differ, settings other than declared, an answer by another model."""
+    if statement == "overridden":
+        return False
+    return _KEY.search(of) is not None or of in (*SETTINGS, "model", "served_model_name") or against == "declared"
+
+
+def _short(value: str) -> str:
+    """A value as people write it."""
+    return value.removeprefix("sha256:")[:16]

@@ -1,0 +1,187 @@
+"""What was said: loud lines of the window, each statement once, with who said it of whom, how often and since when."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+
+import re2
+
+from triage.engine.frame import Frame
+from triage.model.observation import Judged, Observation, Seen
+from triage.model.recording import Event, SourceState, Subject
+from triage.model.vocabulary import Scope
+
+_LOUD = re2.compile(r"(?i)^(?:w|warn(?:ing)?|e|err(?:or)?|f|fatal|crit(?:ical)?|panic|emerg(?:ency)?|alert|severe)$")
+_GRAVE = re2.compile(r"(?i)^(?:e|err(?:or)?|f|fatal|crit(?:ical)?|panic|emerg(?:ency)?|alert|severe)$")
+
+_ALWAYS_LOUD = frozenset({"killed", "raised", "exhausted", "stuck", "command-failed", "denied", "invalid"})
+"""Statements that tell of a fault at any level."""
+
+_COUNT = re2.compile(r"^[0-9]{1,9}$")
+_LAST_WORDS = 60.0
+"""What is said so many seconds before a life ends may be why."""
+
+_TWICE = 2
+_NUMBERS = re2.compile(r"[0-9a-f]{6,}|\d+")
+
+
+@dataclass
+class _Statement:
+    """Lines of one meaning about one subject."""
+
+    first: Event
+    events: list[Event] = field(default_factory=list)
+
+    @property
+    def count(self) -> int:
+        """How many lines there are."""
+        return sum(_lines(event) for event in self.events)
+
+
+def said(frame: Frame) -> Seen:
+    """Statements, lines of causes, and what nobody understands: all that is loud in the window."""
+    window = frame.recording.window
+    before: set[tuple[str, ...]] = set()
+    inside: dict[tuple[str, ...], _Statement] = {}
+    for event in _loud(frame):
+        key = _key(event)
+        if event.time < window.start:
+            before.add(key)
+        else:
+            inside.setdefault(key, _Statement(event)).events.append(event)
+    deaths = _deaths(frame)
+    odd = [_observation(one, key in before, deaths, frame) for key, one in inside.items()]
+    return Seen(tuple(sorted(odd, key=lambda one: (one.since or 0.0, one.subject, one.of, one.text))), _judged(frame))
+
+
+def _judged(frame: Frame) -> frozenset[Judged]:
+    """Statements would be known where a log was read whole and nothing loud in it stayed unread."""
+    unread = {event.attrs.get("emitter", "") for event in frame.recording.events_of("residue") if event.attrs.get("new") == "yes"}
+    read = {
+        one.name.removeprefix("log:")
+        for one in frame.recording.sources
+        if one.name.startswith("log:") and one.state is SourceState.OK
+    }
+    scopes = {
+        "engine": Scope.REPLICA,
+        "gateway": Scope.GATEWAY,
+        "kernel": Scope.NODE,
+        "kubelet": Scope.NODE,
+        "journal": Scope.NODE,
+    }
+    clear = {scopes[emitter] for emitter in read - unread if emitter in scopes}
+    names = ("residue", *_STATEMENTS)
+    return frozenset(("said", name, scope) for name in names for scope in clear)
+
+
+_STATEMENTS = (
+    "unreachable",
+    "unresolved",
+    "denied",
+    "limited",
+    "exhausted",
+    "timed-out",
+    "slow",
+    "lost",
+    "overridden",
+    "mismatch",
+    "missing",
+    "invalid",
+    "counted",
+    "acted",
+    "command-failed",
+    "killed",
+    "raised",
+    "stuck",
+    "state",
+)
+"""Classes of statements; docs/logs.md explains each."""
+
+
+def _loud(frame: Frame) -> Iterator[Event]:
+    """Events of lines that a person would stop at."""
+    recording = frame.recording
+    every: Iterable[Event] = (*recording.events_of("said"), *recording.events_of("log"), *recording.events_of("residue"))
+    for event in sorted(every, key=attrgetter("time")):
+        if (
+            event.kind == "residue"
+            or (event.kind == "log" and event.attrs.get("role") == "cause")
+            or (event.kind == "said" and (event.name in _ALWAYS_LOUD or _LOUD.search(event.attrs.get("level", "")) is not None))
+        ):
+            yield event
+
+
+def _key(event: Event) -> tuple[str, ...]:
+    """What makes two lines one statement: class, subject, emitter, and the words without their numbers."""
+    words = event.attrs.get("template", "") if event.kind != "log" else ""
+    return event.kind, event.name, str(event.subject or ""), event.attrs.get("emitter", ""), _NUMBERS.sub("#", words)
+
+
+def _lines(event: Event) -> int:
+    """How many lines an event stands for."""
+    told = event.attrs.get("count", "1")
+    return int(told) if _COUNT.search(told) is not None else 1
+
+
+def _deaths(frame: Frame) -> Sequence[Observation]:
+    """Ends of lives that nobody planned."""
+    return [one for one in frame.seen.odd if one.sort == "life" and one.attrs.get("planned") == "no" and one.onset is not None]
+
+
+def _observation(one: _Statement, usual: bool, deaths: Sequence[Observation], frame: Frame) -> Observation:
+    """A statement as an observation."""
+    first, last = one.first, one.events[-1]
+    told = first.attrs
+    of = "residue" if first.kind == "residue" else first.name
+    subject = first.subject or Subject(Scope.SERVICE, frame.recording.service)
+    new = "no" if usual or told.get("new") == "no" else "yes"
+    ends = next((death for death in deaths if _is_last_word(one, death)), None)
+    kept = {key: value for key, value in told.items() if key not in ("count", "first", "last", "new") and value}
+    attrs = {**kept, "kind": first.kind, "new": new}
+    if ends is not None:
+        attrs["ends"] = ends.of
+    strangers = _is_strangers(first, frame)
+    if strangers:
+        attrs["stranger"] = "yes"
+    still = last.time >= frame.recording.window.end - 2 * _LAST_WORDS
+    return Observation(
+        sort="said",
+        of=of,
+        subject=subject,
+        text=first.text,
+        onset=(first.time, first.time),
+        end=None if still else last.time,
+        size=float(one.count),
+        value=float(one.count),
+        unit="lines",
+        support=one.count,
+        source=f"{told.get('emitter', 'any')} log",
+        attrs=attrs,
+        salient=not strangers and new == "yes" and _asks_for_a_reason(one, ends is not None),
+    )
+
+
+def _is_last_word(one: _Statement, death: Observation) -> bool:
+    """Whether something was said of or by somebody shortly before his end."""
+    if death.onset is None or one.first.subject != death.subject:
+        return False
+    return any(death.onset[0] - _LAST_WORDS <= event.time <= death.onset[1] for event in one.events)
+
+
+def _is_strangers(event: Event, frame: Frame) -> bool:
+    """Whether a line is about another service than ours."""
+    subject = event.subject
+    other = subject is not None and subject.scope is Scope.SERVICE and subject.id != frame.recording.service
+    return other or event.attrs.get("stranger") == "yes"
+
+
+def _asks_for_a_reason(one: _Statement, ends: bool) -> bool:
+    """Whether lines that are new have to be explained: causes, errors that repeat while serving, last words of a life."""
+    first = one.first
+    grave = _GRAVE.search(first.attrs.get("level", "")) is not None or first.attrs.get("severity") == "critical"
+    if first.kind == "log":
+        return grave or ends or one.count >= _TWICE
+    serving = first.attrs.get("phase", "running") != "starting"
+    if first.kind == "residue":
+        return ends or (serving and one.count >= _TWICE)
+    return (ends or (serving and one.count >= _TWICE)) and (grave or first.name in _ALWAYS_LOUD)
