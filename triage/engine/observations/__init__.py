@@ -3,12 +3,12 @@
 from collections.abc import Callable
 
 from triage.engine.frame import Frame
+from triage.engine.observations.changes import changes
 from triage.engine.observations.coincidence import coincidences
 from triage.engine.observations.drivers import drivers
-from triage.engine.observations.outliers import outliers
-from triage.engine.observations.changes import changes
 from triage.engine.observations.identity import identity
 from triage.engine.observations.lives import lives
+from triage.engine.observations.outliers import outliers
 from triage.engine.observations.said import said
 from triage.engine.observations.shifts import shifts
 from triage.model.observation import Seen
