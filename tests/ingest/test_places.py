@@ -223,3 +223,41 @@ def test_what_is_known_of_an_exporter_that_is_renamed_by_its_scraper() -> None:
     recording = read([row, *ENGINE])
     assert recording.links[REPLICA] == (NODE,)
     assert recording.subjects[Scope.REPLICA] == [REPLICA]
+
+
+def test_replicas_are_told_apart_by_what_their_labels_and_names_hold() -> None:
+    """The target's labels count, a label of one metric does not; a pod's name holds its release, its node the zone."""
+    pods = ("llm-prod-5b59c84684-2mchc", "llm-prod-7c9d5b8f6-x8q2m")
+    target = {"job": "vllm", "engine": "0", "model_name": "m", "service": "llm-prod"}
+    rows: list[Row] = [
+        (name, {**target, "pod": pod, "instance": f"10.0.0.{number}:8000", "app_kubernetes_io_version": f"0.{number}"})
+        for number, pod in enumerate(pods)
+        for name in ("vllm:num_requests_running", "vllm:kv_cache_usage_perc")
+    ]
+    rows.append(("vllm:cache_config_info", {**rows[0][1], "zone": "of-the-metric"}))
+    image = {**CLUSTER, "container": "engine", "pod": pods[0], "image": "r/vllm:v1", "image_id": "r/vllm@sha256:" + "ab" * 32}
+    rows += [
+        ("kube_pod_container_info", image),
+        ("kube_pod_info", {**CLUSTER, "pod": pods[1], "node": "gpu-node-1"}),
+        ("kube_node_labels", {**CLUSTER, "node": "gpu-node-1", "label_topology_kubernetes_io_zone": "eu-1a"}),
+    ]
+    recording = read(rows)
+    first, second = (Subject(Scope.REPLICA, pod) for pod in pods)
+    assert recording.trait("release", first) == "5b59c84684"
+    assert recording.trait("version", second) == "0.1"
+    assert recording.trait("image_digest", first) == "sha256:" + "ab" * 32
+    assert (recording.trait("zone", first), recording.trait("zone", second)) == (None, "eu-1a")
+
+
+def test_who_carries_whom_and_who_sends_to_whom() -> None:
+    """Nodes, cards, replicas and gateways find each other; names of others are known as strangers."""
+    router = {"job": "router", "instance": "10.0.0.8:8001", "server": "http://10.0.0.4:8000"}
+    stranger = ("kube_pod_info", {**CLUSTER, "pod": "other-0", "node": "gpu-node-1"})
+    around = [("vllm:healthy_pods_total", router), stranger]
+    recording = read([*cards(CARDS["labels are honoured"]), *PODS, *MACHINE, *ENGINE, *around])
+    assert recording.node_of(REPLICA) == recording.node_of(CARD) == NODE
+    assert recording.cards_of(REPLICA) == recording.cards_of(NODE) == [CARD]
+    assert recording.replicas_of(NODE) == recording.replicas_of(CARD) == [REPLICA]
+    assert recording.routes == {Subject(Scope.GATEWAY, "10.0.0.8:8001"): (REPLICA,)}
+    assert recording.is_stranger("other-0")
+    assert not any(map(recording.is_stranger, ("llm-prod-0", EXPORTER, "gpu-node-1", "")))

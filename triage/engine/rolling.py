@@ -25,6 +25,7 @@ def continued(history: Recording, latest: Recording, since: float) -> Recording:
         events=_events(history.events, latest.events, since),
         facts=_facts(history.facts, latest.facts),
         links=_links(history.links, latest.links),
+        routes=_links(history.routes, latest.routes),
         step=max(history.step, latest.step),
     )
 

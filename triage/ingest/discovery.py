@@ -25,6 +25,7 @@ from triage.ingest.promql import (
 )
 from triage.ingest.raw import RawSeries
 from triage.ingest.subjects import OWNER_LABELS, SERVICE_LABELS, select
+from triage.ingest.traits import TRAITS
 from triage.ingest.translate import own_dialect
 from triage.model.dialect import Dialect
 from triage.model.recording import Window
@@ -336,13 +337,14 @@ class Survey:
         :param usual: interval of jobs that are not in it
         """
         queries: list[Query] = []
+        traits = sorted({label for one in self.engines for label in one if label in TRAITS})
         for name, uses in self.known.uses.items():
             if uses and all(use.part == "count" for use in uses) and f"{name.removesuffix('_count')}_bucket" in self.known.uses:
                 continue
             for matchers, sets in self._covers(name, uses).items():
                 interval = max((intervals.get(one.get("job", ""), usual) for one in sets), default=usual)
                 subjects = len({tuple(sorted(one.items())) for one in sets})
-                queries.append(query_for(name, uses, matchers, window, interval=interval, subjects=subjects))
+                queries.append(query_for(name, uses, matchers, window, interval=interval, subjects=subjects, also=traits))
         return queries
 
     def _covers(self, name: str, uses: Sequence[Use]) -> dict[Matchers, list[Labels]]:

@@ -107,6 +107,8 @@ class _Document(_Part):
     events: tuple[Event, ...]
     facts: tuple[Fact, ...]
     links: tuple[tuple[Subject, tuple[Subject, ...]], ...]
+    routes: tuple[tuple[Subject, tuple[Subject, ...]], ...] = ()
+    strangers: tuple[str, ...] = ()
     objectives: dict[str, float]
     sources: tuple[Source, ...]
     problems: tuple[str, ...]
@@ -216,6 +218,8 @@ def _document(recording: Recording) -> bytes:
         "events": [_plain(event) for event in recording.events],
         "facts": [_plain(fact) for fact in recording.facts],
         "links": list(recording.links.items()),
+        "routes": list(recording.routes.items()),
+        "strangers": list(recording.strangers),
         "objectives": dict(recording.objectives),
         "sources": [_plain(source) for source in recording.sources],
         "problems": list(recording.problems),
@@ -454,6 +458,8 @@ def _rebuilt(path: Path, document: _Document, columns: _Columns) -> Recording:
         events=document.events,
         facts=document.facts,
         links=dict(document.links),
+        routes=dict(document.routes),
+        strangers=document.strangers,
         objectives=document.objectives,
         sources=document.sources,
         problems=document.problems + notes,

@@ -268,7 +268,7 @@ class Census:
         self._marks: set[str] = set()
         self._engine_pods: set[str] = set()
         self._renamed: set[str] = set()
-        self._targets: set[tuple[str, str]] = set()
+        self._exporters_at: set[str] = set()
         self._host_addresses: set[str] = set()
         self._cards: list[tuple[str, Labels]] = []
 
@@ -333,9 +333,9 @@ class Census:
         pod, spoken_of = said.labels["pod"], said.labels["exported_pod"]
         if said.speaker is Scope.REPLICA:
             self._engine_pods.update({pod, spoken_of} - {""})
-        elif pod and said.speaker in _EXPORTERS:
-            self._targets.add((said.address, pod))
-            if spoken_of or pod in {said.labels[label] for label in _SELF_TOLD}:
+        elif said.speaker in _EXPORTERS:
+            self._exporters_at.add(said.address)
+            if pod and (spoken_of or pod in {said.labels[label] for label in _SELF_TOLD}):
                 self._renamed.add(pod)
 
     def _note_mark(self, said: "_Statement") -> None:
@@ -419,7 +419,7 @@ class Census:
 
     def _exporters(self, pod_at: Mapping[str, str]) -> frozenset[str]:
         """Pods of exporters: renamed by the scraper, named like their own host, or standing at the target's address."""
-        standing = {pod for address, pod in self._targets if pod_at.get(address) == pod}
+        standing = {pod_at[address] for address in self._exporters_at if address in pod_at}
         return frozenset((self._renamed | standing) - self._engine_pods)
 
     def _known_cards(self, places: Places) -> dict[str, str]:

@@ -259,6 +259,7 @@ def query_for(
     *,
     interval: float,
     subjects: int,
+    also: Collection[str] = (),
 ) -> Query:
     """The question for one metric of some subjects.
 
@@ -268,6 +269,7 @@ def query_for(
     :param uses: all readings of the metric; where they want different things, the series come as they are
     :param interval: scrape interval, seconds
     :param subjects: how many are expected
+    :param also: further labels to keep, by which subjects can be told apart
     """
     measured = [use for use in uses if use.entry.type != "info"]
     reading = _reading(measured)
@@ -283,7 +285,7 @@ def query_for(
         reading=reading,
         span=max(span, reading_span(reading, grid.step, interval)),
         operator=_operator(measured),
-        keep=_kept(uses),
+        keep={*_kept(uses), *also},
     )
     signals = {use.entry.signal or use.entry.value_fact or "facts" for use in uses}
     return Query(metric, text, grid, reading == "rate", tuple(sorted(signals)))

@@ -89,7 +89,7 @@ class Selection:
         """
         address = first(labels, identity)
         if address:
-            known = self._replica_at(address)
+            known = self.replica_at(address)
             return Subject(Scope.REPLICA, known or authority(address)) if known or self.names_service(labels) else None
         pod = self.places.pod(labels)
         if pod:
@@ -103,7 +103,7 @@ class Selection:
             return Subject(Scope.REPLICA, instance or labels.get("job") or self.service.name)
         return None
 
-    def _replica_at(self, address: str) -> str:
+    def replica_at(self, address: str) -> str:
         """The id of the replica with that address, pod (with or without its namespace) or name in the cluster's DNS."""
         pods = (address, address.rpartition("/")[2], host(address).partition(".")[0])
         known = self.replicas.get(authority(address)) or self.replicas.get(host(address))
@@ -170,7 +170,7 @@ class Selection:
 
     def _asks_us(self, address: str) -> bool:
         """Whether a client's address is the service's: ``llm-prod``, ``llm-prod.default.svc:8000``, a replica's own."""
-        return host(address).partition(".")[0] == self.service.name or bool(self._replica_at(address))
+        return host(address).partition(".")[0] == self.service.name or bool(self.replica_at(address))
 
     def target(self, labels: Labels) -> Subject | None:
         """The scrape target: the replica if it is an engine of the service, None if it is another's, else just the target."""

@@ -1,7 +1,7 @@
 """From a source's samples to signals: finds the dialect of each metric, the subject of each series, and does the arithmetic."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
 
@@ -16,10 +16,12 @@ from triage.ingest.exporter_xids import exporter_xids
 from triage.ingest.identity import lost_labels
 from triage.ingest.lifetimes import metric_events
 from triage.ingest.naming import GENERIC, OWN, Group, Index, Use, Ways, index_names, speaker
+from triage.ingest.places import first
 from triage.ingest.rates import sample_step
 from triage.ingest.raw import RawSeries
 from triage.ingest.strays import Homes
 from triage.ingest.subjects import Selection, select
+from triage.ingest.traits import replica_traits
 from triage.model.dialect import Dialect, Entry
 from triage.model.recording import Fact, Recording, Source, SourceState, Subject, Window
 from triage.model.service import Service
@@ -41,6 +43,7 @@ def translate(series: Iterable[RawSeries], dialects: Sequence[Dialect], service:
     made = Assembler(series, step)
     for ways in found.groups.values():
         made.add(ways)
+    traits = replica_traits(series, selection, lambda name: speaker(index, name), found.facts)
     problems = [] if selection.named else [f"nothing in the data says which series belong to {service.name}"]
     return Recording(
         service=service.name,
@@ -57,14 +60,28 @@ def translate(series: Iterable[RawSeries], dialects: Sequence[Dialect], service:
         ),
         facts=(
             *found.facts,
+            *traits,
             *(Fact(Subject(Scope.SERVICE, service.name), key, value) for key, value in declared(service).items()),
         ),
         links=found.links,
+        routes=found.routes,
+        strangers=_strangers(selection, found.gateways),
         objectives=dict(service.objectives),
         problems=(*problems, *selection.places.problems, *made.problems),
         rejected=made.rejected,
         step=step,
     )
+
+
+_MOST_STRANGERS = 2000
+"""More names of others than this are not kept."""
+
+
+def _strangers(selection: Selection, gateways: Collection[str]) -> tuple[str, ...]:
+    """Names of services and pods that are neither the service's nor in front of it nor exporters."""
+    known = selection.places.pods | selection.rivals | selection.others
+    ours = selection.pods | selection.places.exporters | {selection.service.name, *gateways}
+    return tuple(sorted(known - ours)[:_MOST_STRANGERS]) if selection.named else ()
 
 
 def declared(service: Service) -> dict[str, str | float]:
@@ -106,6 +123,8 @@ class _Reading:
         self._facts: dict[tuple[Subject, str], tuple[float, Fact]] = {}
         self._homes: dict[int, Homes] = {}
         self._places: dict[tuple[Subject, Scope], tuple[float, frozenset[str]]] = {}
+        self._routes: dict[Subject, set[Subject]] = {}
+        self.gateways: set[str] = set()
         targets = _target_dialects(series, index)
         for one in series:
             for use in _uses(one, index, targets):
@@ -123,6 +142,8 @@ class _Reading:
             group.parts.append((use, self._counting(one, use.entry)))
         if subject.scope is Scope.GPU:
             self._note_places(one, subject)
+        if use.dialect.scope is Scope.GATEWAY:
+            self._note_route(one, use)
 
     def _counting(self, one: RawSeries, entry: Entry) -> RawSeries:
         """A series as its entry counts it: where only strays count, any other one counts nothing."""
@@ -160,6 +181,19 @@ class _Reading:
                 latest, known = self._places.get((card, scope), (said, frozenset()))
                 if said >= latest:
                     self._places[card, scope] = said, known | {place} if said == latest else frozenset({place})
+
+    def _note_route(self, one: RawSeries, use: Use) -> None:
+        """Keeps which gateways there are and to which replicas each says that it sends."""
+        self.gateways.update({one.labels.get("pod", ""), one.labels.get("service", "")} - {""})
+        gateway = self._selection.gateway(one.labels, use.dialect.identity.get(Scope.GATEWAY, ()))
+        replica = self._selection.replica_at(first(one.labels, use.dialect.identity.get(Scope.REPLICA, ())))
+        if gateway is not None and replica:
+            self._routes.setdefault(gateway, set()).add(Subject(Scope.REPLICA, replica))
+
+    @property
+    def routes(self) -> dict[Subject, tuple[Subject, ...]]:
+        """Which replicas each gateway sends to."""
+        return {gateway: tuple(sorted(self._routes[gateway])) for gateway in sorted(self._routes)}
 
     @property
     def facts(self) -> list[Fact]:

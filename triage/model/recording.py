@@ -150,6 +150,8 @@ class Recording:
     """Everything known of one service over one window.
 
     :param links: the subjects that a subject belongs to (a GPU to its replica and node, a replica to its node)
+    :param routes: gateway -> the replicas that it says it sends to
+    :param strangers: services and pods that the data knows and that are none of this service's, sorted
     :param objectives: what the service promises (``ttft_p95_s``, ``error_ratio`` …)
     :param sources: what each source brought
     :param problems: what was strange about the data, one sentence each (values out of range, skewed clocks)
@@ -164,6 +166,8 @@ class Recording:
     events: Sequence[Event] = ()
     facts: Sequence[Fact] = ()
     links: Mapping[Subject, tuple[Subject, ...]] = field(default_factory=dict)
+    routes: Mapping[Subject, tuple[Subject, ...]] = field(default_factory=dict)
+    strangers: Sequence[str] = ()
     objectives: Mapping[str, float] = field(default_factory=dict)
     sources: Sequence[Source] = ()
     problems: Sequence[str] = ()
@@ -201,6 +205,55 @@ class Recording:
             grouped[subject.scope].append(subject)
         return grouped
 
+    @cached_property
+    def _carried(self) -> dict[Subject, list[Subject]]:
+        """The other way round of the links."""
+        carried: dict[Subject, list[Subject]] = {}
+        for subject in sorted(self.links):
+            for target in self.links[subject]:
+                carried.setdefault(target, []).append(subject)
+        return carried
+
+    def node_of(self, subject: Subject) -> Subject | None:
+        """The node that a replica or a card is on; None if nobody says or several are said."""
+        if subject.scope is Scope.NODE:
+            return subject
+        nodes = [target for target in self.links.get(subject, ()) if target.scope is Scope.NODE]
+        return nodes[0] if len(nodes) == 1 else None
+
+    def cards_of(self, subject: Subject) -> list[Subject]:
+        """The cards of a replica or a node, sorted."""
+        return [one for one in self._carried.get(subject, ()) if one.scope is Scope.GPU]
+
+    def replicas_of(self, subject: Subject) -> list[Subject]:
+        """The replicas on a node, of a card, or behind a gateway, sorted; of a gateway that does not say all there are."""
+        if subject.scope is Scope.GATEWAY:
+            return list(self.routes.get(subject, self.subjects[Scope.REPLICA]))
+        told = {*self._carried.get(subject, ()), *self.links.get(subject, ())}
+        return sorted(one for one in told if one.scope is Scope.REPLICA)
+
+    def is_stranger(self, name: str) -> bool:
+        """Whether a name is known to be another service's or another service's pod's."""
+        return name in self._strangers
+
+    @cached_property
+    def _strangers(self) -> frozenset[str]:
+        return frozenset(self.strangers)
+
+    def trait(self, key: str, subject: Subject) -> str | float | None:
+        """A fact of a subject itself or of its node (``zone``, ``pool``), never the service's; None if nobody tells."""
+        for one in (subject, self.node_of(subject)):
+            if one is not None and (one, key) in self._own_facts:
+                return self._own_facts[one, key]
+        return None
+
+    @cached_property
+    def _own_facts(self) -> dict[tuple[Subject, str], str | float]:
+        found: dict[tuple[Subject, str], str | float] = {}
+        for fact in self.facts:
+            found.setdefault((fact.subject, fact.key), fact.value)
+        return found
+
     def fact(self, key: str, subject: Subject | None = None) -> str | float | None:
         """The value of a fact, of this subject if it has its own, else of the service; None if nobody knows."""
         general: str | float | None = None
@@ -227,6 +280,7 @@ def merged(parts: Iterable[Recording]) -> Recording:
     series: dict[tuple[str, Subject], Series] = {}
     histograms: dict[tuple[str, Subject], Histogram] = {}
     links: dict[Subject, tuple[Subject, ...]] = {}
+    routes: dict[Subject, tuple[Subject, ...]] = {}
     facts: dict[tuple[Subject, str], Fact] = {}
     for one in sorted((one for part in parts for one in part.series), key=lambda one: one.origin.dialect == LOG):
         if not (one.origin.dialect == LOG and one.subject.scope is Scope.GATEWAY and one.signal in measured):
@@ -236,6 +290,8 @@ def merged(parts: Iterable[Recording]) -> Recording:
             histograms.setdefault((histogram.signal, histogram.subject), histogram)
         for subject, targets in part.links.items():
             links[subject] = tuple(sorted({*links.get(subject, ()), *targets}))
+        for gateway, replicas in part.routes.items():
+            routes[gateway] = tuple(sorted({*routes.get(gateway, ()), *replicas}))
         for fact in part.facts:
             facts.setdefault((fact.subject, fact.key), fact)
     return Recording(
@@ -248,6 +304,8 @@ def merged(parts: Iterable[Recording]) -> Recording:
         ),
         facts=tuple(facts.values()),
         links=links,
+        routes=routes,
+        strangers=tuple(sorted({name for part in parts for name in part.strangers})),
         objectives=first.objectives,
         sources=tuple(s for p in parts for s in p.sources),
         rejected={signal: why for p in reversed(parts) for signal, why in p.rejected.items()},
