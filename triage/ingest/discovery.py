@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from triage.ingest.conditions import matches
 from triage.ingest.naming import Index, Use, index_names, is_engine_name, speaker
 from triage.ingest.places import NODE_LABELS, POD_INFO, POD_LABELS, Labels, authority, first, host
 from triage.ingest.promql import (
@@ -64,7 +65,7 @@ class Inventory:
     :param uses: the same of the server's metrics, in the order of the dialects; of a native histogram under its bare name
     :param dialects: family -> its dialect
     :param identifiers: family -> metrics whose labels show who its subjects are, best first; a name that several dialects
-        share (``process_…``) is none
+        share (``process_…``) is none, unless they are of one kind and tell by its other labels whose it is
     """
 
     names_seen: int
@@ -99,7 +100,7 @@ def inventory(dialects: Sequence[Dialect], names: Iterable[str]) -> Inventory:
     families: dict[Family, Dialect] = {}
     ranked: dict[Family, list[tuple[tuple[int, int], str]]] = {}
     for name, readings in uses.items():
-        telling = len({use.dialect.name for use in readings}) == 1
+        telling = not _is_shared(readings) or (speaker(index, name) is not None and all(use.entry.where for use in readings))
         for use in readings:
             family = use.dialect.name, scope_of(use)
             families[family] = use.dialect
@@ -107,6 +108,11 @@ def inventory(dialects: Sequence[Dialect], names: Iterable[str]) -> Inventory:
     identifiers = {family: tuple(dict.fromkeys(name for _, name in sorted(found))) for family, found in ranked.items()}
     chosen = {family: found[: _most(family)] for family, found in sorted(identifiers.items())}
     return Inventory(len(names), index, uses, families, chosen)
+
+
+def _is_shared(readings: Iterable[Use]) -> bool:
+    """Whether several dialects read a metric of this name."""
+    return len({use.dialect.name for use in readings}) > 1
 
 
 def _cost(use: Use) -> tuple[int, int]:
@@ -225,10 +231,17 @@ class Survey:
         ours = one_of("instance", addresses)
         return [_of(self.known.engine_names, [Matcher("instance", "!=" if ours.op == "=" else "!~", ours.value)])]
 
+    def _spoken(self, name: str, family: Family) -> list[Labels]:
+        """The label sets of a metric that a family reads: all of them, unless other dialects share its name."""
+        uses = [use for use in self.known.uses[name] if (use.dialect.name, scope_of(use)) == family]
+        if not _is_shared(self.known.uses[name]):
+            return self._labels([name])
+        return [one for one in self._labels([name]) if any(matches(one, use.entry) for use in uses)]
+
     def _accept(self, family: Family) -> Iterator[Labels]:
         """The label sets of a family that belong to the service."""
         dialect, scope = self.known.dialects[family], family[1]
-        sets = self._labels(self.known.identifiers[family])
+        sets = [one for name in self.known.identifiers[family] for one in self._spoken(name, family)]
         if dialect.scope is Scope.GATEWAY:
             return (one for one in sets if self._is_our_gateway(one, dialect))
         if scope in {Scope.NODE, Scope.GPU}:
