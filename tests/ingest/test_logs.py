@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -27,10 +28,11 @@ def hms(seconds: float) -> str:
 
 
 def read(folder: Path, subjects: dict[str, Subject] | None = None, service: str = "chat", **logs: str) -> LogReading:
-    """The reading of a folder with these files; ``__`` in a name stands for a hyphen."""
+    """The reading of a folder with these files; ``__`` in a name stands for a hyphen. What is merely stated is left out."""
     for name, text in logs.items():
         (folder / f"{name.replace('__', '-')}.log").write_text(text, encoding="utf-8")
-    return read_logs([folder], WINDOW, service, (subjects or {}).get)
+    reading = read_logs([folder], WINDOW, service, (subjects or {}).get)
+    return replace(reading, events=tuple(event for event in reading.events if event.kind not in {"said", "residue"}))
 
 
 def named(reading: LogReading, name: str) -> list[Event]:
@@ -511,7 +513,7 @@ def test_paths(tmp_path: Path) -> None:
     (folder / "linked.log").symlink_to(tmp_path / "somewhere.else")
     (folder / "notes.md").write_text("2026-09-16T12:00:02Z Too many open files\n")
     reading = read_logs([tmp_path / "somewhere.else", folder, tmp_path / "gone"], WINDOW, "chat")
-    assert [event.time for event in reading.events] == [START + 1.0]
+    assert [event.time for event in reading.events if event.kind == "log"] == [START + 1.0]
     assert [(source.name, source.state) for source in reading.sources] == [
         ("log", SourceState.FAILED),
         ("log:other", SourceState.OK),
@@ -522,7 +524,7 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     """A single hyphen reads standard input, of whatever kind it is."""
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(XIDS.encode())))
     reading = read_logs([Path("-")], WINDOW, "chat")
-    assert [event.name for event in reading.events] == ["79", "45", "149", "144", "31"]
+    assert [event.name for event in reading.events if event.kind == "xid"] == ["79", "45", "149", "144", "31"]
     assert reading.events[0].source == "stdin"
 
 

@@ -8,6 +8,7 @@ from triage.ingest.access_summary import SORTS
 from triage.ingest.emitters import KINDS
 from triage.ingest.engine_log import arguments_of
 from triage.ingest.signatures import Signature, signature_book
+from triage.ingest.statements import CLASSES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "logs.md").read_text(encoding="utf-8")
 
@@ -25,7 +26,19 @@ def test_no_row_too_many() -> None:
     assert table.count("\n| `") == len(signature_book().by_id)
 
 
-@pytest.mark.parametrize("name", [*(sort.name for sort in SORTS), "log-stopped", "quality-drop", "start-cut-short", *KINDS])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(sort.name for sort in SORTS),
+        "log-stopped",
+        "quality-drop",
+        "start-cut-short",
+        "start-exception",
+        "engine-exception",
+        *KINDS,
+        *CLASSES,
+    ],
+)
 def test_other_names_are_told(name: str) -> None:
     """Each way for a request to fail, each computed event and each kind of emitter is on the page."""
     assert f"`{name}`" in PAGE

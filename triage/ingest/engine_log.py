@@ -600,7 +600,10 @@ class EngineLog:
         more = {} if cause is None else {
             "exception": clean_bytes(cause.name, 120), "message": clean_bytes(cause.message, 300),
         }  # fmt: skip
-        self._say(name, time, life, life.error, {key: value for key, value in more.items() if value})
+        told = {key: value for key, value in more.items() if value}
+        self._say(name, time, life, life.error, told)
+        if cause is not None and not cause.is_wrapper and (life.error is None or life.error.signature.role != "cause"):
+            self._say("engine-exception" if life.ready is not None else "start-exception", time, life, None, told)
 
     def _say(
         self, name: str, time: float, life: Life, error: Match | None, more: Mapping[str, str] = MappingProxyType({})
@@ -699,6 +702,12 @@ _DEATHS = frozenset({
 _ENDS: dict[str, tuple[str, str, str]] = {
     "engine-crashed": ("consequence", "engine-dead", "the engine ended with an error, the first of which is"),
     "start-failed": ("consequence", "engine-dead", "the engine did not start, and the first error is"),
+    "start-exception": ("cause", "start-failed-otherwise", "a start ended with an exception that no signature knows"),
+    "engine-exception": (
+        "cause",
+        "engine-software-fault",
+        "an engine ended with an exception that no signature knows, after it had served",
+    ),
     "start-cut-short": (
         "consequence",
         "probe-kills-loading host-oom-kill",

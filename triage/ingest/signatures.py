@@ -26,6 +26,9 @@ _SET_MEMORY = 512 << 20
 _GAP = r"[^a-zA-Z0-9\n]{0,3}"
 """What a blank in a concept stands for: ``out of memory`` is also ``OutOfMemory`` and ``out_of_memory``."""
 
+_CLASSES = re2.compile(r"(\[\^?\]?(?:\\.|[^\]\\])*\])")
+"""Classes of characters, in which a blank is a blank."""
+
 _NAMED = re2.compile(r"\{([a-z_]+)\}")
 
 
@@ -158,7 +161,7 @@ def lexicon() -> Mapping[str, str]:
 def group_of(words: str) -> str:
     """RE2 of a group of concepts: blanks become gaps, names of the lexicon its words."""
     words = _NAMED.sub(lambda found: "(?:" + lexicon()[found.group(1)] + ")", words)
-    return words.replace(" ", _GAP)
+    return "".join(part if part[:1] == "[" else part.replace(" ", _GAP) for part in _CLASSES.split(words))
 
 
 def unescaped(line: bytes) -> bytes:

@@ -36,10 +36,16 @@ class _Group:
 
 
 class Kept:
-    """Keeps a bounded number of events per sort and period (baseline and window)."""
+    """Keeps a bounded number of events per sort and period (baseline and window).
 
-    def __init__(self, window: Window) -> None:
+    :param keep: events of one sort that are kept: the first ones and the last
+    :param sorts: sorts that are kept
+    """
+
+    def __init__(self, window: Window, *, keep: int = KEEP, sorts: int = MAX_SORTS) -> None:
         self._window = window
+        self._keep = keep
+        self._sorts = sorts
         self._groups: dict[tuple[Key, bool], _Group] = {}
 
     def add(self, key: Key, time: float, make: Callable[[], Event], count: int = 1) -> None:
@@ -48,11 +54,11 @@ class Kept:
             return
         group = self._groups.get((key, time >= self._window.start))
         if group is None:
-            if len(self._groups) >= MAX_SORTS:
+            if len(self._groups) >= self._sorts:
                 return
             group = self._groups[key, time >= self._window.start] = _Group()
         group.count += max(count, 1)
-        if len(group.first) < KEEP - 1:
+        if len(group.first) < self._keep - 1:
             group.first.append(make())
             group.counts.append(max(count, 1))
         else:

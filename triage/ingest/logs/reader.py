@@ -1,6 +1,6 @@
 """Reads the lines of one emitter: what each of them becomes."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -15,10 +15,11 @@ from triage.ingest.kube_tables import KubeTables
 from triage.ingest.logs.context import Context, Owned
 from triage.ingest.logs.keeping import Kept, Key
 from triage.ingest.logs.kernel import xid_event, xid_of
+from triage.ingest.logs.meaning import Line, Meaning
 from triage.ingest.logs.volume import Volume
 from triage.ingest.quality_log import QualityLog
-from triage.ingest.redaction import clean, clean_bytes, without_prompt
-from triage.ingest.signatures import Match, signature_book
+from triage.ingest.redaction import clean, without_prompt
+from triage.ingest.signatures import Match
 from triage.ingest.smi_report import SmiReport
 from triage.ingest.timestamps import Clock
 from triage.model.recording import Event, Fact, Series, Subject
@@ -69,8 +70,8 @@ class Reader:
         self._window = context.window
         self._now = first
         self._timed = first is not None
-        self._book = signature_book()
         self._kept = Kept(context.window)
+        self._meaning = Meaning(emitter.kind, context.window, name, context.of_pod, context.of_node, context.subjects)
         self._extra: list[Event] = []
         self._joiner = Joiner()
         self._report = SmiReport(emitter.subject, name)
@@ -178,7 +179,7 @@ class Reader:
                 return
         if self.emitter.kind == "engine":
             self._engine.told(line, time)
-        self._mean((line,), time)
+        self._mean(line, time)
 
     def _flush(self) -> None:
         """Ends the tracebacks that are still open."""
@@ -187,36 +188,23 @@ class Reader:
 
     def _mean_trace(self, trace: Trace) -> None:
         self._engine.raised(trace)
-        self._mean(tuple(trace.lines), trace.time)
+        lines = [self._line(line, trace.time) for line in trace.lines]
+        self._saw(self._meaning.read_trace(trace, lines), trace.time, trace.lines[-1])
 
-    def _mean(self, lines: tuple[bytes, ...], time: float) -> None:
-        """What one line, or the lines of one traceback, mean."""
-        for line in lines:
-            if not self._match(line, time) and line[:1] == b"{":
-                self._match(_spoken(line), time)
+    def _mean(self, raw: bytes, time: float) -> None:
+        """What a line means."""
+        line = self._line(raw, time)
+        self._saw(self._meaning.read(line), time, raw)
 
-    def _match(self, line: bytes, time: float, owned: Owned | None = None) -> bool:
-        """Makes an event of each signature that the line has; whether it has any."""
-        matched = False
-        for match in self._book.match(line, self.emitter.kind):
-            matched = True
-            if self.emitter.kind == "engine":
+    def _line(self, raw: bytes, time: float, owned: Owned | None = None) -> Line:
+        about = owned or self.owned
+        phase = self._engine.phase if self.emitter.kind == "engine" else ""
+        return Line(raw, time, about, phase, _marks(about) if owned is not None or about.stranger else {})
+
+    def _saw(self, matches: Iterable[Match], time: float, line: bytes) -> None:
+        if self.emitter.kind == "engine":
+            for match in matches:
                 self._engine.saw(match, time, line)
-            about = owned or self._about_match(match)
-            apart = tuple(match.groups.get(name, "") for name in match.signature.apart_by)
-            more = _marks(about) if owned is not None or about.stranger else {}
-            if self.emitter.kind == "engine" and self._engine.phase:
-                more["phase"] = self._engine.phase
-            key = Key("log", match.signature.id, about.subject, apart)
-            self._kept.add(key, time, partial(_log_event, match, time, line, about, more, self.emitter.kind, self.name))
-        return matched
-
-    def _about_match(self, match: Match) -> Owned:
-        if "pod" in match.groups:
-            return self._context.of_pod(clean(match.groups["pod"], 253))
-        if "node" in match.groups:
-            return self._context.of_node(clean(match.groups["node"], 253))
-        return self.owned
 
     def take_kube(self, event: KubeEvent, fallback: float) -> None:
         """Takes an event of the cluster: itself, and what its words mean."""
@@ -234,7 +222,7 @@ class Reader:
         made = Event(time, "kube", event.reason, owned.subject, kept, clean(text), self.name)
         self._kept.add(Key("kube", event.reason, owned.subject, (event.object_name,)), time, lambda: made, event.count)
         line = f"{event.type} {event.reason} {event.namespace}/{event.object_kind}/{event.object_name} {event.message}"
-        self._match(line.encode(), time, owned)
+        self._meaning.read(self._line(line.encode(), time, owned))
 
     def _owner_of(self, event: KubeEvent) -> Owned:
         if not event.object_name:
@@ -267,7 +255,7 @@ class Reader:
     def events(self) -> Iterator[Event]:
         """All events, those of one sort bounded in number."""
         marks = {} if self._timed else {"untimed": "yes"}
-        for event in self._kept.events():
+        for event in (*self._kept.events(), *self._meaning.events()):
             yield replace(event, attrs={**event.attrs, **marks}) if marks else event
         whose = _marks(self.owned) if self.owned.stranger else {}
         reported = [one for one in self._report.events() if self._window.baseline_start <= one.time <= self._window.end]
@@ -284,22 +272,7 @@ class Reader:
         yield from self._volume.series()
 
 
-def _spoken(line: bytes) -> bytes:
-    """The words of a line of JSON with its fields behind them, as other programs would have written them."""
-    record = record_of(line)
-    fields = " ".join(f"{key}={value}" for key, value in record.fields.items())
-    return b" ".join((record.level.upper().encode(), record.message, fields.encode())).strip()
-
-
 def _marks(owned: Owned) -> dict[str, str]:
     """Attributes that say whose an event is."""
     marks = {"service": owned.service} if owned.service else {}
     return marks | ({"stranger": "yes"} if owned.stranger else {})
-
-
-def _log_event(match: Match, time: float, line: bytes, about: Owned, more: Mapping[str, str], emitter: str, source: str) -> Event:
-    """The event of a line with a signature."""
-    signature = match.signature
-    groups = {name: clean(value, 200) for name, value in match.groups.items()}
-    told = {"role": signature.role, "kinds": " ".join(signature.kinds), "severity": signature.severity, "emitter": emitter}
-    return Event(time, "log", signature.id, about.subject, {**groups, **more, **told}, clean_bytes(line), source)

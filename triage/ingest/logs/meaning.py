@@ -1,0 +1,269 @@
+"""What the lines of one emitter mean: signatures, statements, tracebacks, and what is left unread."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import cache, partial
+from typing import NamedTuple
+
+from triage.ingest.forms import record_of
+from triage.ingest.joining import Trace
+from triage.ingest.logs.context import Owned
+from triage.ingest.logs.keeping import Kept, Key
+from triage.ingest.redaction import clean, clean_bytes
+from triage.ingest.residue import FAILURE, STRONG, Residue, is_error_like
+from triage.ingest.signatures import Match, Patterns, SignatureBook, signatures, unescaped
+from triage.ingest.statements import DECIDED_BY_VALUES, Names, Statements
+from triage.ingest.templates import template_of
+from triage.ingest.tracebacks import fields_of
+from triage.model.recording import Event, Window
+
+KEEP_SAID = 12
+"""Statements that are kept per class, template, subject and period: the first ones and the last."""
+
+KEEP_COUNTED = 200
+"""Counts are kept line by line: their course is what they tell."""
+
+MAX_SAID = 400
+"""Sorts of statements that are kept per log."""
+
+MAX_SHAPES = 3000
+"""Sorts of lines that are remembered per log, so that what is said again need not be understood again."""
+
+_DIGITS = b"0123456789abcdefABCDEF"
+
+_FIELD_LENGTH = 120
+
+
+class Line(NamedTuple):
+    """A line that is to be understood.
+
+    :param about: whom it is about unless it names somebody itself
+    :param phase: of an engine: ``starting`` or ``running``; empty if nobody knows
+    :param marks: attributes that each of its events gets
+    """
+
+    text: bytes
+    time: float
+    about: Owned
+    phase: str = ""
+    marks: Mapping[str, str] = {}
+
+
+class _Shape(NamedTuple):
+    """What lines of one template have in common.
+
+    :param classes: the statements that they may make
+    :param telling: those of them that name their subject
+    :param error_like: they tell of an error, by level or words
+    """
+
+    template: str
+    level: str
+    classes: tuple[str, ...]
+    telling: frozenset[str]
+    error_like: bool
+
+
+class _Book(NamedTuple):
+    """All that is looked for in a line, in one pass."""
+
+    patterns: Patterns
+    signatures: SignatureBook
+    statements: Statements
+    failure: int
+    strong: int
+
+
+@cache
+def _book() -> _Book:
+    patterns = Patterns()
+    book = SignatureBook(signatures(), patterns)
+    found = _Book(patterns, book, Statements(patterns), patterns.add(FAILURE), patterns.add(STRONG))
+    patterns.compile()
+    return found
+
+
+class Meaning:
+    """Takes the lines of one emitter and keeps what they mean, a bounded number of events of each sort.
+
+    :param emitter: its kind
+    :param source: name of the file
+    :param pod: whose a pod is
+    :param node: whose a node is
+    :param names: knows the names of the recording
+    """
+
+    def __init__(
+        self, emitter: str, window: Window, source: str, pod: Callable[[str], Owned], node: Callable[[str], Owned], names: Names
+    ) -> None:
+        self._emitter = emitter
+        self._source = source
+        self._pod = pod
+        self._node = node
+        self._names = names
+        self._matched = Kept(window)
+        self._said = Kept(window, keep=KEEP_SAID, sorts=MAX_SAID)
+        self._counted = Kept(window, keep=KEEP_COUNTED, sorts=MAX_SAID)
+        self._residue = Residue(emitter, window, source)
+        self._raised_before = False
+        self._shapes: dict[tuple[bytes, bool], _Shape] = {}
+
+    def read(self, line: Line, *, raised: bool = True) -> tuple[Match, ...]:
+        """Takes a line; returns its signatures.
+
+        :param raised: the line may itself state an exception, which those inside a traceback may not
+        """
+        text = unescaped(line.text)
+        book = _book()
+        keys = book.patterns.match(text)
+        if not keys:
+            return ()
+        matches = tuple(book.signatures.among(keys, text, self._emitter))
+        for match in matches:
+            about = self._about(match, line)
+            apart = tuple(match.groups.get(name, "") for name in match.signature.apart_by)
+            key = Key("log", match.signature.id, about.subject, apart)
+            self._matched.add(key, line.time, partial(self._log_event, match, line, about))
+            self._raised_before = self._raised_before and match.signature.id != "engine-started"
+        self._state(text, line, keys, matches, raised=raised)
+        return matches
+
+    def read_trace(self, trace: Trace, lines: Collection[Line]) -> tuple[Match, ...]:
+        """Takes the lines of a traceback, which together state what was raised; returns the signatures of all of them."""
+        matches = tuple(match for line in lines for match in self.read(line, raised=False))
+        fields = fields_of(trace)
+        line = next(iter(lines), None)
+        if line is None or not fields:
+            return matches
+        last = trace.lines[-1]
+        if not self._raised_before:
+            self._raised_before = True
+            fields["first"] = "yes"
+        told = line._replace(text=_telling(trace) or last)
+        record = record_of(told.text)
+        shape = _Shape(template_of(record.message.decode("utf-8", "replace")), "error", ("raised",), frozenset(), error_like=True)
+        self._keep_said("raised", fields, told, shape, matches)
+        return matches
+
+    # ------------------------------------------------------------ statements and residue
+
+    def _state(self, text: bytes, line: Line, keys: Collection[int], matches: Collection[Match], *, raised: bool) -> None:
+        """Keeps what a line states, or the line itself if it tells of an error in words that nothing reads."""
+        statements, failure = _book().statements, _book().failure in keys
+        if not (statements.wants(keys) or (failure and not matches)):
+            return
+        harmless = statements.is_harmless(text)
+        shape = self._shape_of(text, line, keys, harmless=harmless)
+        read = bool(matches) or not raised
+        for name in shape.classes:
+            if name == "raised" and not raised:
+                continue
+            if name in DECIDED_BY_VALUES:
+                fields = statements.fields(name, text, self._names)
+                if fields is None:
+                    continue
+                self._keep_said(name, fields, line, shape, matches)
+                read = True
+            else:
+                self._keep_said(name, None, line, shape, matches)
+                read = read or name in shape.telling
+        if shape.error_like and not read:
+            self._residue.add(shape.template, line.text, line.time, shape.level, line.phase, line.about.subject)
+
+    def _shape_of(self, text: bytes, line: Line, keys: Collection[int], *, harmless: bool) -> "_Shape":
+        """What all lines have in common that differ only in digits (of hexadecimal numbers, too)."""
+        rough = text.translate(None, _DIGITS), harmless
+        shape = self._shapes.get(rough)
+        if shape is None:
+            if len(self._shapes) >= MAX_SHAPES:
+                self._shapes.clear()
+            shape = self._shapes[rough] = self._new_shape(text, line, keys, harmless=harmless)
+        return shape
+
+    def _new_shape(self, text: bytes, line: Line, keys: Collection[int], *, harmless: bool) -> "_Shape":
+        book, record = _book(), record_of(line.text)
+        classes = book.statements.classes(keys, text, harmless=harmless)
+        telling = frozenset(
+            name for name in classes if name not in DECIDED_BY_VALUES and book.statements.fields(name, text, self._names)
+        )
+        bad = is_error_like(record.level, failure=book.failure in keys, strong=book.strong in keys)
+        return _Shape(
+            template_of(record.message.decode("utf-8", "replace")), record.level, classes, telling, bad and not harmless
+        )
+
+    def _keep_said(
+        self, name: str, fields: Mapping[str, str] | None, line: Line, shape: "_Shape", matches: Collection[Match] = ()
+    ) -> None:
+        """Keeps a statement.
+
+        :param fields: its values; None if they are to be taken out of the line when the event is made
+        """
+        kept = self._counted if name == "counted" else self._said
+        apart = () if name == "counted" else (shape.template,)
+        key = Key("said", name, line.about.subject, apart)
+        kept.add(key, line.time, partial(self._said_event, name, fields, line, shape, tuple(one.signature.id for one in matches)))
+
+    def _said_event(
+        self, name: str, fields: Mapping[str, str] | None, line: Line, shape: "_Shape", signatures_: tuple[str, ...]
+    ) -> Event:
+        if fields is None:
+            fields = _book().statements.fields(name, unescaped(line.text), self._names) or {}
+        attrs = {
+            **{key: clean(value, _FIELD_LENGTH) for key, value in fields.items()},
+            "emitter": self._emitter, "level": shape.level, "template": shape.template, "phase": line.phase,
+            "signature": " ".join(signatures_), **line.marks,
+        }  # fmt: skip
+        told = {key: value for key, value in attrs.items() if value}
+        return Event(line.time, "said", name, line.about.subject, told, clean_bytes(line.text), self._source)
+
+    # ------------------------------------------------------------ signatures
+
+    def _about(self, match: Match, line: Line) -> Owned:
+        if "pod" in match.groups:
+            return self._pod(clean(match.groups["pod"], 253))
+        if "node" in match.groups:
+            return self._node(clean(match.groups["node"], 253))
+        return line.about
+
+    def _log_event(self, match: Match, line: Line, about: Owned) -> Event:
+        """The event of a line with a signature."""
+        signature = match.signature
+        groups = {name: clean(value, 200) for name, value in match.groups.items()}
+        told = {
+            "role": signature.role,
+            "kinds": " ".join(signature.kinds),
+            "severity": signature.severity,
+            "emitter": self._emitter,
+        }
+        phase = {"phase": line.phase} if line.phase else {}
+        marks = line.marks if about is line.about else _marks(about)
+        return Event(
+            line.time,
+            "log",
+            signature.id,
+            about.subject,
+            {**groups, **phase, **marks, **told},
+            clean_bytes(line.text),
+            self._source,
+        )
+
+    # ------------------------------------------------------------ results
+
+    def events(self) -> Iterator[Event]:
+        """All events; nothing more comes."""
+        yield from self._matched.events()
+        yield from self._said.events()
+        yield from self._counted.events()
+        yield from self._residue.events()
+
+
+def _marks(owned: Owned) -> dict[str, str]:
+    """Attributes of somebody whom a line names: that it is a stranger."""
+    return {"service": owned.service, "stranger": "yes"} if owned.stranger else {}
+
+
+def _telling(trace: Trace) -> bytes:
+    """The line of a traceback that names its cause."""
+    cause = trace.cause
+    if cause is None:
+        return b""
+    return next((line for line in reversed(trace.lines) if cause.name in line and cause.message[:40] in line), b"")
