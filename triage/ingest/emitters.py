@@ -55,6 +55,19 @@ _BY_NAME = tuple((kind, re2.compile(rf"(?i)^(?:{words})(?:[-_.](.+))?$")) for ki
 
 _FEATURES: tuple[tuple[str, tuple[bytes, ...]], ...] = (
     (
+        "kube-events",
+        (rb"(?:Normal|Warning) +\w+ +\S*(?:pod|node|deployment|replicaset|statefulset|job|horizontalpodautoscaler)/",),
+    ),
+    ("kube-events", (rb'"involvedObject"', rb"LAST SEEN +TYPE +REASON", rb"^ *Type +Reason +Age +From +Message")),
+    (
+        "kube-events",
+        (rb"^NAME +READY +STATUS +RESTARTS", rb"^NAMESPACE +NAME +READY", rb"^ +(?:Normal|Warning) +\w+ +(?:\d+[dhms])+ "),
+    ),
+    (
+        "kube-events",
+        (rb"^(?:Name|Namespace|Node|Start Time|Containers|Conditions|Events|Taints|Allocatable): ", rb"^ +Last State: +"),
+    ),
+    (
         "engine",
         (rb"Avg (?:prompt|generation) throughput", rb"(?:Prefill|Decode) batch[.,]", rb"\[TRT-LLM\]", rb"text_generation_"),
     ),
@@ -87,19 +100,6 @@ _FEATURES: tuple[tuple[str, tuple[bytes, ...]], ...] = (
         (rb" kernel: ", rb"NVRM: ", rb"^\[ *\d+\.\d{6}\] ", rb"^\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\] "),
     ),
     (
-        "kube-events",
-        (rb"(?:Normal|Warning) +\w+ +\S*(?:pod|node|deployment|replicaset|statefulset|job|horizontalpodautoscaler)/",),
-    ),
-    ("kube-events", (rb'"involvedObject"', rb"LAST SEEN +TYPE +REASON", rb"^ *Type +Reason +Age +From +Message")),
-    (
-        "kube-events",
-        (rb"^NAME +READY +STATUS +RESTARTS", rb"^NAMESPACE +NAME +READY", rb"^ +(?:Normal|Warning) +\w+ +(?:\d+[dhms])+ "),
-    ),
-    (
-        "kube-events",
-        (rb"^(?:Name|Namespace|Node|Start Time|Containers|Conditions|Events|Taints|Allocatable): ", rb"^ +Last State: +"),
-    ),
-    (
         "kubelet",
         (rb"prober\.go", rb"kuberuntime_manager", rb"pod_workers\.go", rb"container_log_manager", rb"\bkubelet(?:\.go|_)"),
     ),
@@ -120,7 +120,8 @@ _FEATURES: tuple[tuple[str, tuple[bytes, ...]], ...] = (
     ("runtime", (rb"\bcontainerd\b", rb"\bio\.containerd", rb"\bdockerd\b")),
     ("journal", (rb"systemd\[1\]:",)),
 )
-"""What lines of one kind of emitter hold and those of others seldom do. Each line that holds something counts once."""
+"""What lines of one kind of emitter hold and those of others seldom do. Each line that holds something counts
+once; where two kinds hold the same number of lines, the one whose form is the more definite comes first."""
 
 _BY_FEATURES = tuple((kind, re2.compile(b"|".join(words))) for kind, words in _FEATURES)
 
@@ -132,7 +133,7 @@ _ROLES = frozenset(
 )
 """What a file's name says of these is who speaks and to what end; what is spoken of may be anything."""
 
-_TELLING = frozenset(kind for kind, _ in _FEATURES)
+_TELLING = tuple(dict.fromkeys(kind for kind, _ in _FEATURES))
 
 ON_NODES = frozenset({"kernel", "kubelet", "journal", "console", "bmc", "nvidia-smi", "device-plugin", "dcgm", "runtime"})
 """Emitters of which each node has its own; the name after the kind is the node's."""
@@ -208,7 +209,7 @@ def _by_content(head: Iterable[bytes], hint: str) -> str:
         found.update({kind for kind, pattern in _BY_FEATURES if pattern.search(line)})
     if not found:
         return hint
-    best = max(found, key=lambda kind: (found[kind], -KINDS.index(kind)))
+    best = max(found, key=lambda kind: (found[kind], -_TELLING.index(kind)))
     if hint == "other":
         return best
     return best if not found[hint] and hint in _TELLING and found[best] >= min(_SURE, lines / 3) else hint

@@ -311,8 +311,11 @@ _TOKENS: tuple[tuple[str, bytes], ...] = (
 _TOKEN = re2.compile(
     b"(?:" + b"|".join(b"(?P<" + name.encode() + b">" + pattern + b")" for name, pattern in _TOKENS) + b")[ \\t]?"
 )
-_RAISED = ("Error", "Exception", "Warning", "Interrupt", "Exit", "Timeout", "Failure", "Fault")
+_RAISED = ("error", "exception", "warning", "interrupt", "exit", "timeout", "failure", "fault")
 """Ends of a dotted name that is an exception and so the message's, not the name of a logger."""
+
+_HEAD_TAG = re2.compile(r"^\[(?:\d+|[a-z][\w.-]*)\]:?$")
+"""A number or the name of a thread, which stand behind the level, too; other words in brackets there are the message's own."""
 
 _TOKEN_NAMES = tuple(name.encode() for name, _ in _TOKENS)
 _MAX_TOKENS = 12
@@ -394,9 +397,9 @@ def _of_text(body: bytes) -> Record:
             break
         name = _name_of(found)
         text = _text(found.group()).strip()
-        if name.startswith(b"tag") and told and not text.strip("[]:").isdigit():
+        if name.startswith(b"tag") and told and _HEAD_TAG.search(text) is None and body[at - 1 : at] != b"]":
             break
-        if name == b"logger_2" and text.rstrip(":- ").endswith(_RAISED):
+        if name == b"logger_2" and (not at or component or text.rstrip(":- ").lower().endswith(_RAISED)):
             break
         if name.startswith(b"level") and not level:
             level, told = level_of(_WORD.findall(text.strip("[]:|- "))[-1]), True
