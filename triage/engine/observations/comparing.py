@@ -33,10 +33,14 @@ def is_compared(signal: Signal) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class While:
-    """A signal tells something only while another one of the same subject is above a value."""
+    """A signal tells something only while another one of the same subject is above a value.
+
+    :param else_always: it tells something all the time where the other one is not measured; otherwise never
+    """
 
     signal: str
     above: float
+    else_always: bool = False
 
 
 WHILE: dict[str, While] = {
@@ -45,7 +49,7 @@ WHILE: dict[str, While] = {
     "gpu.pcie_gen": While("gpu.util", 0.3),
     "gpu.pcie_width": While("gpu.util", 0.3),
     "prefix.hit_ratio_reported": While("batch.running", 0.0),
-    "prefix.hit_ratio": While("prefix.queries", 0.0),
+    "prefix.hit_ratio": While("prefix.queries", 0.0, else_always=True),
     "token.time": While("batch.running", 0.0),
     "engine.time_per_step": While("batch.running", 0.0),
     "engine.step_time": While("batch.running", 0.0),

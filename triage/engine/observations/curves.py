@@ -1,6 +1,6 @@
 """All signals as one matrix, so that hundreds of subjects are compared at once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -8,12 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from triage.engine.frame import Frame
-from triage.engine.observations.comparing import WHILE, is_compared
+from triage.engine.observations.comparing import PER, WHILE, is_compared
 from triage.engine.statistics import MOMENT
 from triage.model.recording import Floats, Subject
 from triage.model.vocabulary import Combine, Kind, Scope, Signal, catalogue
 
 Bools = npt.NDArray[np.bool_]
+Place = tuple[str, Subject]
+"""A signal's name and whose it is."""
 
 _MOST_ROWS = 1024
 """Rows that are compared in one go: more need more memory and are no faster."""
@@ -33,6 +35,7 @@ class Curves:
     :param smooth: means over a moment that ends in the cell, shape (R, N)
     :param samples: independent samples in that moment: observations of a distribution, else known cells; shape (R, N)
     :param width: cells of a moment
+    :param work: smoothed curves of what other signals grow with, shape (N,), by signal and subject
     """
 
     signals: Sequence[Signal]
@@ -42,6 +45,7 @@ class Curves:
     smooth: Floats
     samples: Floats
     width: int
+    work: Mapping[Place, Floats]
 
 
 def moment(frame: Frame) -> int:
@@ -53,58 +57,69 @@ def moment(frame: Frame) -> int:
 
 def curves_of(frame: Frame) -> Iterator[Curves]:
     """Every signal that can be compared, some hundred rows at a time."""
-    batch: list[_Row] = []
+    work = _work(frame)
+    batch: list[Block] = []
+    rows = 0
     for signal in catalogue().values():
         if is_compared(signal) and frame.has(signal.name) and signal.name not in frame.rejected:
-            batch += _rows(frame, signal)
-        if len(batch) >= _MOST_ROWS:
-            yield _together(batch, frame)
-            batch = []
+            block = _with_all(block_of(frame, signal, frame.subjects_of(signal.name)), frame)
+            batch.append(block)
+            rows += len(block.subjects)
+        if rows >= _MOST_ROWS:
+            yield _together(batch, frame, work)
+            batch, rows = [], 0
     if batch:
-        yield _together(batch, frame)
+        yield _together(batch, frame, work)
+
+
+def _work(frame: Frame) -> dict[Place, Floats]:
+    """Smoothed curves of what other signals grow with."""
+    names = sorted({work.signal for works in PER.values() for work in works} - frame.rejected.keys())
+    known = [name for name in names if frame.has(name)]
+    if not known:
+        return {}
+    blocks = [_with_all(block_of(frame, catalogue()[name], frame.subjects_of(name)), frame) for name in known]
+    curves = _together(blocks, frame, {})
+    keys = zip(curves.signals, curves.subjects, strict=True)
+    return {(signal.name, subject): curves.smooth[row] for row, (signal, subject) in enumerate(keys)}
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
-    """One row: what is summed up, and by what it is divided."""
+class Block:
+    """One signal of several subjects: what is summed up in each cell, and by what it is divided; both 0 where nothing is told.
+
+    :param members: how many subjects each row is made of, shape (K,)
+    :param amount: shape (K, N)
+    :param weight: shape (K, N)
+    """
 
     signal: Signal
-    subject: Subject
-    members: int
+    subjects: tuple[Subject, ...]
+    members: tuple[int, ...]
     amount: Floats
     weight: Floats
 
 
-def _rows(frame: Frame, signal: Signal) -> list[_Row]:
-    """A signal of each subject, and of all together where there are several."""
-    own = [
-        _Row(signal, subject, 1, *pair)
-        for subject in frame.subjects_of(signal.name)
-        if (pair := measured(frame, signal, subject)) is not None
-    ]
-    return [*own, _of_all(frame, signal, own)] if len(own) > 1 else own
-
-
-def measured(frame: Frame, signal: Signal, subject: Subject) -> tuple[Floats, Floats] | None:
-    """What is summed up in each cell and by what it is divided, both 0 where a signal tells nothing; None if nobody has it."""
+def block_of(frame: Frame, signal: Signal, subjects: Sequence[Subject]) -> Block:
+    """A signal of subjects that have it, while it tells something."""
+    ones = (1,) * len(subjects)
     if signal.kind is Kind.DISTRIBUTION:
-        pair = frame.sum_and_count(signal.name, subject)
-        if pair is None:
-            return None
-        known = ~np.isnan(pair[0]) & (pair[1] > 0)
-        return np.where(known, pair[0], 0.0), np.where(known, pair[1], 0.0)
-    cells = frame.cells(signal.name, subject)
-    if cells is None:
-        return None
-    known = ~np.isnan(cells)
+        pairs = [pair for subject in subjects if (pair := frame.sum_and_count(signal.name, subject)) is not None]
+        sums, counts = (np.array([pair[part] for pair in pairs]) for part in (0, 1))
+        told = ~np.isnan(sums) & (counts > 0)
+        return Block(signal, tuple(subjects), ones, np.where(told, sums, 0.0), np.where(told, counts, 0.0))
+    cells = np.array([frame.of(signal.name)[subject] for subject in subjects])
+    told = ~np.isnan(cells)
+    known = told.copy()
     if signal.kind is Kind.RATE and signal.worse == "up":
-        known |= _unborn(frame, signal, subject, known)
-    condition = WHILE.get(signal.name)
-    if condition is not None:
-        other = frame.cells(condition.signal, subject)
-        with np.errstate(invalid="ignore"):
-            known &= (other > condition.above) if other is not None else condition.signal == "prefix.queries"
-    return np.where(known, np.nan_to_num(cells), 0.0), known.astype(float)
+        for row in np.flatnonzero(~told[:, 0] & told.any(axis=1)).tolist():
+            known[row] |= _unborn(frame, signal, subjects[row], told[row])
+    if (condition := WHILE.get(signal.name)) is not None:
+        for row, subject in enumerate(subjects):
+            other = frame.cells(condition.signal, subject)
+            with np.errstate(invalid="ignore"):
+                known[row] &= (other > condition.above) if other is not None else condition.else_always
+    return Block(signal, tuple(subjects), ones, np.where(known & told, cells, 0.0), known.astype(float))
 
 
 def _unborn(frame: Frame, signal: Signal, subject: Subject, known: Bools) -> Bools:
@@ -134,40 +149,51 @@ def _spoken(frame: Frame) -> dict[tuple[Subject, str], Bools]:
     return cast("dict[tuple[Subject, str], Bools]", frame.known[key])
 
 
-def _of_all(frame: Frame, signal: Signal, rows: Sequence[_Row]) -> _Row:
-    """All subjects of a signal as one."""
-    amounts, weights = np.stack([row.amount for row in rows]), np.stack([row.weight for row in rows])
-    subject = Subject(Scope.SERVICE, frame.recording.service)
-    if signal.kind is Kind.DISTRIBUTION or signal.combine is Combine.MEAN:
-        return _Row(signal, subject, len(rows), amounts.sum(axis=0), weights.sum(axis=0))
-    known = weights > 0
-    match signal.combine:
-        case Combine.MAX:
-            amount = np.where(known, amounts, -np.inf).max(axis=0)
-        case Combine.MIN:
-            amount = np.where(known, amounts, np.inf).min(axis=0)
-        case _:
-            amount = amounts.sum(axis=0)
-    there = known.any(axis=0)
-    return _Row(signal, subject, len(rows), np.where(there, amount, 0.0), there.astype(float))
+def _with_all(block: Block, frame: Frame) -> Block:
+    """The block with a row for all subjects together at its end, where there are several."""
+    if len(block.subjects) < 2:
+        return block
+    amount, weight = block.amount, block.weight
+    there = weight > 0
+    if block.signal.kind is Kind.DISTRIBUTION or block.signal.combine is Combine.MEAN:
+        whole, divisor = amount.sum(axis=0), weight.sum(axis=0)
+    else:
+        divisor = there.any(axis=0).astype(float)
+        match block.signal.combine:
+            case Combine.MAX:
+                whole = np.where(there, amount, -np.inf).max(axis=0)
+            case Combine.MIN:
+                whole = np.where(there, amount, np.inf).min(axis=0)
+            case _:
+                whole = amount.sum(axis=0)
+        whole = np.where(divisor > 0, whole, 0.0)
+    return Block(
+        block.signal,
+        (*block.subjects, Subject(Scope.SERVICE, frame.recording.service)),
+        (*block.members, len(block.subjects)),
+        np.vstack((amount, whole)),
+        np.vstack((weight, divisor)),
+    )
 
 
-def _together(rows: Sequence[_Row], frame: Frame) -> Curves:
-    """Rows as matrices."""
-    amount, weight = np.stack([row.amount for row in rows]), np.stack([row.weight for row in rows])
+def _together(blocks: Sequence[Block], frame: Frame, work: Mapping[Place, Floats]) -> Curves:
+    """Blocks as curves."""
+    amount, weight = (np.concatenate(part) for part in ([one.amount for one in blocks], [one.weight for one in blocks]))
     width = moment(frame)
     total, count, there = (_rolled(matrix, width) for matrix in (amount, weight, (weight > 0).astype(float)))
-    counted = np.array([row.signal.kind is Kind.DISTRIBUTION for row in rows])[:, None]
+    signals = [block.signal for block in blocks for _ in block.subjects]
+    counted = np.array([signal.kind is Kind.DISTRIBUTION for signal in signals])[:, None]
     with np.errstate(invalid="ignore", divide="ignore"):
         values, smooth = amount / weight, total / count
     return Curves(
-        signals=[row.signal for row in rows],
-        subjects=[row.subject for row in rows],
-        members=np.array([row.members for row in rows]),
+        signals=signals,
+        subjects=[subject for block in blocks for subject in block.subjects],
+        members=np.array([number for block in blocks for number in block.members]),
         values=np.where(weight > 0, values, np.nan),
         smooth=np.where(there > 0, smooth, np.nan),
         samples=np.where(counted, count * frame.grid.step, there),
         width=width,
+        work=work,
     )
 
 
@@ -176,7 +202,7 @@ def _rolled(matrix: Floats, width: int) -> Floats:
     total = np.cumsum(matrix, axis=1)
     out = total.copy()
     out[:, width:] -= total[:, :-width]
-    return np.maximum(out, 0.0) if (matrix >= 0).all() else out
+    return out
 
 
 def median_of(matrix: Floats, axis: int) -> Floats:

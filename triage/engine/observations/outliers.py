@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from triage.engine.families import family_of
 from triage.engine.fleet import own_fact, role_of, version_of
 from triage.engine.frame import Frame
 from triage.engine.observations.comparing import PER, floor_of
-from triage.engine.observations.curves import measured
+from triage.engine.observations.curves import block_of
 from triage.engine.observations.telling import size_of
 from triage.engine.queries import query_of
 from triage.engine.sparks import spark_of
@@ -18,7 +19,7 @@ from triage.model.diagnosis import Evidence, Verdict
 from triage.model.observation import Judged, Observation, Seen
 from triage.model.recording import Subject
 from triage.model.units import quantity
-from triage.model.vocabulary import Combine, Kind, Scope, catalogue
+from triage.model.vocabulary import Kind, Scope, catalogue
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,10 +142,8 @@ def _member(way: Sequence[str], subject: Subject, frame: Frame) -> Member | None
     if len(way) == 2:
         return _counted(way, subject, frame)
     signal = catalogue()[way[0]]
-    pair = measured(frame, signal, subject)
-    if pair is None:
-        return None
-    total, count = (float(part[span].sum()) for part in pair)
+    block = block_of(frame, signal, [subject])
+    total, count = (float(part[0, span].sum()) for part in (block.amount, block.weight))
     support = count * frame.grid.step if signal.kind is Kind.DISTRIBUTION else count
     if support < (_LEAST_ASKED if signal.kind is Kind.DISTRIBUTION else _LEAST_CELLS):
         return None
@@ -174,18 +173,25 @@ def _work(name: str, subject: Subject, frame: Frame) -> float:
     """How much more work a member had than the median, as far as the signal grows with it; at least 1."""
     factor = 1.0
     for work in PER.get(name, ()):
-        means = {one: mean for one in frame.subjects_of(work.signal) if (mean := _mean(work.signal, one, frame)) is not None}
+        means = _means(work.signal, frame)
         if subject in means:
             more = means[subject] / max(float(np.median(list(means.values()))), 1.0)
             factor *= max(more, 1.0) ** work.exponent
     return factor
 
 
-def _mean(name: str, subject: Subject, frame: Frame) -> float | None:
-    """Mean of a signal in the window."""
-    cells = cells_of(frame, name, [subject], Combine.MEAN)
-    known = np.zeros(0) if cells is None else cells[frame.grid.window]
-    return float(np.nanmean(known)) if (~np.isnan(known)).any() else None
+def _means(name: str, frame: Frame) -> dict[Subject, float]:
+    """Mean of a signal in the window by subject; asked again it is remembered."""
+    key = ("window means", name)
+    if key not in frame.known:
+        block = block_of(frame, catalogue()[name], frame.subjects_of(name)) if frame.has(name) else None
+        means: dict[Subject, float] = {}
+        if block is not None:
+            span = frame.grid.window
+            totals, counts = block.amount[:, span].sum(axis=1).tolist(), block.weight[:, span].sum(axis=1).tolist()
+            means = {one: total / count for one, total, count in zip(block.subjects, totals, counts, strict=True) if count > 0}
+        frame.known[key] = means
+    return cast("dict[Subject, float]", frame.known[key])
 
 
 def _split(symptom: Symptom, way: Sequence[str], members: Sequence[Member], frame: Frame) -> Iterator[Observation]:
@@ -260,9 +266,7 @@ def _places(subject: Subject, frame: Frame) -> Mapping[str, str]:
     key = ("places", subject)
     if key not in frame.known:
         frame.known[key] = dict(_placed(subject, frame))
-    known = frame.known[key]
-    assert isinstance(known, dict)
-    return known
+    return cast("dict[str, str]", frame.known[key])
 
 
 def _placed(subject: Subject, frame: Frame) -> Iterator[Dimension]:

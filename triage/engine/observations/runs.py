@@ -9,6 +9,7 @@ from triage.engine.frame import Grid
 from triage.model.recording import Floats
 
 Bools = npt.NDArray[np.bool_]
+Places = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -20,9 +21,9 @@ class Runs:
     :param length: how many known cells of the window are in it, shape (R,)
     """
 
-    start: npt.NDArray[np.int64]
-    stop: npt.NDArray[np.int64]
-    length: npt.NDArray[np.int64]
+    start: Places
+    stop: Places
+    length: Places
 
 
 def longest_runs(holds: Bools, known: Bools, first: int) -> Runs:
@@ -32,8 +33,16 @@ def longest_runs(holds: Bools, known: Bools, first: int) -> Runs:
     :param known: shape (R, N)
     :param first: index of the window's first cell; a row that begins before it counts from there
     """
-    count = holds.shape[1]
-    index = np.arange(count)
+    some = np.flatnonzero((holds & known)[:, first:].any(axis=1))
+    start, stop, length = (np.zeros(len(holds), dtype=np.int64) for _ in range(3))
+    if len(some):
+        start[some], stop[some], length[some] = _longest(holds[some], known[some], first)
+    return Runs(start, stop, length)
+
+
+def _longest(holds: Bools, known: Bools, first: int) -> tuple[Places, Places, Places]:
+    """Start, stop and length of the longest row in each of the curves that have any."""
+    index = np.arange(holds.shape[1])
     last_known = np.maximum.accumulate(np.where(known, index, -1), axis=1)
     carried = np.take_along_axis(holds & known, last_known.clip(0), axis=1) & (last_known >= 0)
     broken = np.maximum.accumulate(np.where(carried, -1, index), axis=1)
@@ -43,7 +52,7 @@ def longest_runs(holds: Bools, known: Bools, first: int) -> Runs:
     length[:, :first] = 0
     stop = length.argmax(axis=1)
     rows = np.arange(len(holds))
-    return Runs(broken[rows, stop] + 1, stop + 1, length[rows, stop])
+    return broken[rows, stop] + 1, stop + 1, length[rows, stop]
 
 
 def change_between(values: Floats, half: float, run: tuple[int, int], width: int, grid: Grid, *, up: bool) -> tuple[float, float]:

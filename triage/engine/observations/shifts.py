@@ -96,9 +96,6 @@ def _usual(curves: Curves, until: int) -> Usual:
 
 def _at_equal_work(curves: Curves, until: int) -> Floats:
     """Smoothed curves, divided by how much more work there was than usual, where a signal grows with its work."""
-    place = {
-        (signal.name, subject): row for row, (signal, subject) in enumerate(zip(curves.signals, curves.subjects, strict=True))
-    }
     smooth = curves.smooth
     changed = {row: works for row, signal in enumerate(curves.signals) if (works := PER.get(signal.name))}
     if not changed:
@@ -106,11 +103,11 @@ def _at_equal_work(curves: Curves, until: int) -> Floats:
     smooth = smooth.copy()
     for row, works in changed.items():
         for work in works:
-            other = place.get((work.signal, curves.subjects[row]))
-            if other is None or np.isnan(curves.smooth[other, :until]).all():
+            amount = curves.work.get((work.signal, curves.subjects[row]))
+            if amount is None or np.isnan(amount[:until]).all():
                 continue
-            more = curves.smooth[other] / max(float(np.nanmedian(curves.smooth[other, :until])), 1.0)
-            smooth[row] /= np.maximum(np.nan_to_num(more, nan=1.0), 1.0) ** work.exponent
+            more = amount / max(float(median_of(amount[None, :until], 1)[0, 0]), 1.0)
+            smooth[row] /= np.maximum(np.where(np.isnan(more), 1.0, more), 1.0) ** work.exponent
     return smooth
 
 

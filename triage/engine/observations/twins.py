@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -20,8 +21,8 @@ _LEAST_TWINS = 2
 """Of two that differ nobody can say which one is odd."""
 
 _LEAST_CELLS = 4
-_MANY = 8
-"""Of more twins than this one more or less does not move the median, so that it need not be left out."""
+_MANY = 4
+"""Of more twins than this one that stands apart hardly moves the median, so that it need not be left out."""
 
 _TWINS = frozenset({Scope.REPLICA, Scope.GPU, Scope.NODE})
 
@@ -57,9 +58,7 @@ def kind_of(frame: Frame, subject: Subject) -> tuple[str, str]:
     key = ("twin", subject)
     if key not in frame.known:
         frame.known[key] = _kind(frame, subject)
-    kind = frame.known[key]
-    assert isinstance(kind, tuple)
-    return kind
+    return cast("tuple[str, str]", frame.known[key])
 
 
 def _kind(frame: Frame, subject: Subject) -> tuple[str, str]:
@@ -128,23 +127,14 @@ def _others(smooth: Floats) -> tuple[Floats, Floats]:
 def _at_equal_work(groups: Sequence[Group], curves: Curves) -> Floats:
     """Smoothed curves of groups, each divided by how much more work it had than its twins, shape (G, S, N)."""
     smooth = np.stack([curves.smooth[list(group.rows)] for group in groups])
-    wanted = {work.signal for group in groups for work in PER.get(group.signal.name, ())}
-    if not wanted:
-        return smooth
-    place = {
-        (signal.name, subject): row
-        for row, (signal, subject) in enumerate(zip(curves.signals, curves.subjects, strict=True))
-        if signal.name in wanted
-    }
     for number, group in enumerate(groups):
         for work in PER.get(group.signal.name, ()):
-            others = [place.get((work.signal, curves.subjects[row])) for row in group.rows]
-            if any(other is None for other in others):
+            others = [curves.work.get((work.signal, curves.subjects[row])) for row in group.rows]
+            amount = np.array([other for other in others if other is not None])
+            if len(amount) < len(others):
                 continue
-            amount = curves.smooth[[other for other in others if other is not None]]
-            with np.errstate(invalid="ignore", divide="ignore"):
-                more = amount / np.maximum(median_of(amount, 0), 1.0)
-            smooth[number] /= np.maximum(np.nan_to_num(more, nan=1.0), 1.0) ** work.exponent
+            more = amount / np.maximum(median_of(amount, 0), 1.0)
+            smooth[number] /= np.maximum(np.where(np.isnan(more), 1.0, more), 1.0) ** work.exponent
     return smooth
 
 
