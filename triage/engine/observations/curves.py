@@ -212,3 +212,9 @@ def median_of(matrix: Floats, axis: int) -> Floats:
     low, high = np.maximum((count - 1) // 2, 0), np.minimum(count // 2, matrix.shape[axis] - 1)
     middle = (np.take_along_axis(ordered, low, axis) + np.take_along_axis(ordered, high, axis)) / 2.0
     return np.where(count > 0, middle, np.nan)
+
+
+def mean_of(values: Floats) -> float:
+    """Mean of what is known, NaN where nothing is."""
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else np.nan

@@ -7,7 +7,7 @@ import numpy as np
 from triage.engine.arithmetic import quotient
 from triage.engine.frame import Frame
 from triage.engine.observations.comparing import LIMITS, WHILE, Limit
-from triage.engine.observations.curves import moment
+from triage.engine.observations.curves import mean_of, moment
 from triage.engine.observations.runs import longest_runs
 from triage.engine.observations.salience import must_be_explained
 from triage.engine.observations.telling import shift
@@ -54,9 +54,9 @@ def _found(limit: Limit, subject: Subject, share: Floats, frame: Frame) -> Itera
         return
     inside = slice(max(start, frame.grid.first), stop)
     signal = catalogue()[limit.part]
-    value = float(np.nanmean(share[inside]))
+    value = mean_of(share[inside])
     whole = frame.cells(limit.whole, subject) if limit.whole else None
-    most = 1.0 if whole is None else float(np.nanmean(whole[inside]))
+    most = 1.0 if whole is None else mean_of(whole[inside])
     places = np.flatnonzero(known)
     times = frame.grid.times
     earlier = places[places < start]

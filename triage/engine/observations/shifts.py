@@ -7,9 +7,9 @@ import numpy as np
 
 from triage.engine.frame import Frame
 from triage.engine.observations.comparing import BEYOND, PER, SPENT, floor_of, least_size_of
-from triage.engine.observations.curves import Bools, Curves, curves_of, median_of
+from triage.engine.observations.curves import Bools, Curves, curves_of, mean_of, median_of
 from triage.engine.observations.limits import at_limits
-from triage.engine.observations.runs import Runs, change_between, ended_at, longest_runs
+from triage.engine.observations.runs import Places, change_between, ended_at, longest_runs
 from triage.engine.observations.salience import must_be_explained
 from triage.engine.observations.telling import direction_of, shift, size_of
 from triage.engine.observations.twins import among_twins
@@ -58,6 +58,18 @@ class Usual:
     told: Bools
 
 
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A span in which a curve was beyond its usual level.
+
+    :param start: index of its first cell; ``stop`` is the one after the last
+    """
+
+    up: bool
+    start: int
+    stop: int
+
+
 def _against_past(curves: Curves, frame: Frame) -> Seen:
     """Levels that were left in the window."""
     first = frame.grid.first
@@ -67,14 +79,13 @@ def _against_past(curves: Curves, frame: Frame) -> Seen:
     smooth = _at_equal_work(curves, until)
     known = ~np.isnan(smooth)
     told = usual.told & (known[:, first:].sum(axis=1) >= _LEAST_SAMPLES)
-    floor = np.array([floor_of(signal) for signal in curves.signals])[:, None]
-    found: dict[int, list[tuple[bool, Runs]]] = {}
+    found: dict[int, list[Left]] = {}
     for up in (True, False):
-        holds = _left(smooth, usual, floor, curves, up=up)
-        runs = longest_runs(holds, known, first)
-        lasting = told & (runs.length >= max(2, curves.width // 2))
-        for row in np.flatnonzero(lasting).tolist():
-            found.setdefault(row, []).append((up, runs))
+        rows = _gone_beyond(smooth[:, first:], usual, told, up=up)
+        runs = longest_runs(_left(rows, smooth[rows], usual, curves, up=up), known[rows], first)
+        for place in np.flatnonzero(runs.length >= max(2, curves.width // 2)).tolist():
+            left = Left(up, int(runs.start[place]), int(runs.stop[place]))
+            found.setdefault(int(rows[place]), []).append(left)
     odd = list(_told(found, curves, usual, smooth, frame))
     judged: set[Judged] = {
         ("shift", curves.signals[row].name, curves.subjects[row].scope, "past") for row in np.flatnonzero(told).tolist()
@@ -111,39 +122,54 @@ def _at_equal_work(curves: Curves, until: int) -> Floats:
     return smooth
 
 
-def _left(smooth: Floats, usual: Usual, floor: Floats, curves: Curves, *, up: bool) -> Bools:
-    """Where the usual level was left in a direction: by a ratio that counts, beyond scatter and beyond how far it ever went."""
-    counter = np.array([signal.kind is Kind.RATE for signal in curves.signals])[:, None]
-    bounded = np.array([signal.bounded for signal in curves.signals])[:, None]
-    size = size_of(smooth, usual.level, floor, bounded, up=up)
-    apart = smooth - usual.level if up else usual.level - smooth
-    beyond = smooth > usual.high + usual.noise if up else smooth < usual.low - usual.noise
-    least = np.array([least_size_of(signal) for signal in curves.signals])[:, None]
-    needed = np.maximum(BEYOND * usual.noise, np.where(counter, 0.0, floor))
-    with np.errstate(invalid="ignore"):
-        return (size >= least) & (apart > needed) & beyond
+def _gone_beyond(window: Floats, usual: Usual, told: Bools, *, up: bool) -> Places:
+    """Rows that went further than ever before: the others need no closer look."""
+    extreme = np.fmax.reduce(window, axis=1) if up else np.fmin.reduce(window, axis=1)
+    return np.flatnonzero(told & ((extreme > usual.high[:, 0]) if up else (extreme < usual.low[:, 0])))
 
 
-def _told(
-    found: dict[int, list[tuple[bool, Runs]]], curves: Curves, usual: Usual, smooth: Floats, frame: Frame
-) -> Iterator[Observation]:
+def _left(rows: Places, smooth: Floats, usual: Usual, curves: Curves, *, up: bool) -> Bools:
+    """Where the usual level was left in a direction: by a ratio that counts, beyond scatter and beyond how far it ever went.
+
+    :param smooth: curves of the rows, shape (K, N)
+    :returns: shape (K, N)
+    """
+    signals = [curves.signals[row] for row in rows.tolist()]
+    floor, least, counter, bounded = (
+        np.array(column)[:, None]
+        for column in (
+            [floor_of(signal) for signal in signals],
+            [least_size_of(signal) for signal in signals],
+            [signal.kind is Kind.RATE for signal in signals],
+            [signal.bounded for signal in signals],
+        )
+    )
+    level, low, high, noise = (column[rows] for column in (usual.level, usual.low, usual.high, usual.noise))
+    size = size_of(smooth, level, floor, bounded, up=up)
+    apart = smooth - level if up else level - smooth
+    beyond = smooth > high + noise if up else smooth < low - noise
+    needed = np.maximum(BEYOND * noise, np.where(counter, 0.0, floor))
+    return (size >= least) & (apart > needed) & beyond
+
+
+def _told(found: dict[int, list[Left]], curves: Curves, usual: Usual, smooth: Floats, frame: Frame) -> Iterator[Observation]:
     """Shifts as observations, each told at the level at which it stands out."""
     every = [
         one
         for row, several in sorted(found.items())
-        for up, runs in several
-        if (one := _one(row, up, runs, curves, usual, smooth, frame)) is not None
+        for left in several
+        if (one := _one(row, left, curves, usual, smooth, frame)) is not None
     ]
     yield from _at_their_level(every, curves)
 
 
-def _one(row: int, up: bool, runs: Runs, curves: Curves, usual: Usual, smooth: Floats, frame: Frame) -> Observation | None:
+def _one(row: int, left: Left, curves: Curves, usual: Usual, smooth: Floats, frame: Frame) -> Observation | None:
     """One shift; None if it rests on too little."""
     signal, values = curves.signals[row], curves.values[row]
-    start, stop = int(runs.start[row]), int(runs.stop[row])
+    up, start, stop = left.up, left.start, left.stop
     level = float(usual.level[row, 0])
     inside = slice(max(start, frame.grid.first), stop)
-    value = float(np.nanmean(smooth[row, inside]))
+    value = mean_of(smooth[row, inside])
     cells = int((~np.isnan(values[inside])).sum())
     support = _support(row, inside, curves, frame, level)
     if support < (_FEW_EVENTS if signal.kind in (Kind.RATE, Kind.DISTRIBUTION) else _LEAST_SAMPLES - 1) or cells < 2:

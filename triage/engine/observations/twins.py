@@ -9,7 +9,7 @@ import numpy as np
 from triage.engine.fleet import own_fact, role_of, version_of
 from triage.engine.frame import Frame
 from triage.engine.observations.comparing import BEYOND, PER, floor_of, least_size_of
-from triage.engine.observations.curves import Bools, Curves, median_of
+from triage.engine.observations.curves import Bools, Curves, mean_of, median_of
 from triage.engine.observations.runs import change_between, longest_runs
 from triage.engine.observations.salience import must_be_explained
 from triage.engine.observations.telling import direction_of, shift, size_of
@@ -144,7 +144,7 @@ def _one(
     """One that stands apart."""
     signal, subject = group.signal, curves.subjects[row]
     inside = slice(max(run[0], frame.grid.first), run[1])
-    value, usual = float(np.nanmean(own[inside])), float(np.nanmean(twins[inside]))
+    value, usual = mean_of(own[inside]), mean_of(twins[inside])
     size = float(size_of(np.array(value), np.array(usual), np.array(floor_of(signal)), np.array(signal.bounded), up=up))
     known = np.flatnonzero(~np.isnan(own) & ~np.isnan(twins))
     always = run[0] <= known[0] + curves.width
