@@ -59,7 +59,7 @@ def without(name: str, metrics: Mapping[str, float] = ALL) -> dict[str, float]:
 
 
 def events(series: Iterable[RawSeries]) -> list[Event]:
-    return [event for event in translate(series, [ACME], Service(name="svc"), WINDOW).events if event.kind == "metric"]
+    return [event for event in translate(series, [ACME], Service(name="svc"), WINDOW).events if event.name in {"renamed", "gone"}]
 
 
 def told(series: Iterable[RawSeries]) -> list[tuple[str, str, float]]:
