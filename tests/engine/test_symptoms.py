@@ -1,11 +1,8 @@
 """What users notice: broken promises, and without one a clear change for the worse."""
 
-import pytest
-
 from tests.engine.making import Buckets, Shift, derived, frame_of
-from triage.engine.symptoms import symptoms, watched
+from triage.engine.symptoms import symptoms
 
-nan = float("nan")
 FAST, SLOW = (0, 9, 1, 0, 0), (0, 0, 0, 9, 1)
 BOUNDS = (0.1, 0.5, 1, 5)
 
@@ -69,25 +66,6 @@ def test_a_symptom_carries_its_evidence_and_its_onset() -> None:
     assert (slow.evidence.low, slow.evidence.high) == (5, None), "a tenth lies beyond the last bound"
 
 
-def test_nothing_measured_is_no_symptom_and_is_not_watched() -> None:
-    """An empty recording says nothing, and says so."""
-    empty = frame_of({})
-    assert symptoms(empty) == ()
-    assert not watched(empty)
-
-
-@pytest.mark.parametrize(
-    ("histograms", "is_watched"),
-    [(ttft(FAST), True), (ttft((0, 0, 0, 0, 0)), False), ({"latency.queue": Buckets(BOUNDS, FAST)}, False)],
-    ids=["answers", "idle", "not what users notice"],
-)
-def test_a_service_is_watched_where_what_users_notice_was_measured(histograms: dict[str, Buckets], is_watched: bool) -> None:
-    """Without any answered request nothing is known of how users fare; the engine's queue alone does not tell it."""
-    assert watched(frame_of(histograms=histograms)) is is_watched
-
-
-def test_a_service_that_fell_silent_is_not_watched() -> None:
-    """Errors were measured until the middle of the window and not since: how users fare now is unknown."""
-    silent = {"gateway.requests": lambda t: 10.0 if t < 250 else nan, "gateway.5xx": lambda t: 0.0 if t < 250 else nan}
-    assert not watched(derived(silent))
-    assert watched(derived({"gateway.requests": 10, "gateway.5xx": 0}))
+def test_nothing_measured_is_no_symptom() -> None:
+    """An empty recording says nothing."""
+    assert symptoms(frame_of({})) == ()

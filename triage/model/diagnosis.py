@@ -208,7 +208,8 @@ class Vital(Part):
     :param low: lower bound where it is known only as an interval; ``high`` is the upper one
     :param now: over the last few scrapes; null if nothing came
     :param limit: what it is held against; ``limit_of`` says in words what that is (an objective, a default, the past)
-    :param since: when it was first broken, Unix seconds
+    :param since: when it was first broken, Unix seconds; ``until`` is when that ended, null while it goes on
+    :param harm: how far beyond it is × whose share × how long, of a broken one: from 1 on it is an incident
     :param reason: why it is open, or what broke it, one sentence
     """
 
@@ -225,6 +226,8 @@ class Vital(Part):
     limit_of: str = ""
     baseline: float | None = None
     since: float | None = None
+    until: float | None = None
+    harm: float = 0.0
     reason: str = ""
     query: str = ""
     spark: Spark | None = None

@@ -3,27 +3,62 @@
 from collections.abc import Sequence
 
 from triage.engine.frame import Frame
-from triage.engine.symptoms import watched
 from triage.model.diagnosis import Finding, Promised, Status, Symptom, Unread, Vital
+
+INCIDENT = 1.0
+"""Harm from which on the service is in an incident; triage/engine/promises/entries.py says how it is measured."""
+
+_MUCH_WORSE = 2.0
+_NEAR = 0.5
+"""A wait that has doubled and uses up half of what was promised is no proof that nobody suffers."""
+
+_DELAYS = ("ttft", "e2e", "itl")
 
 
 def harm_of(vitals: Sequence[Vital]) -> bool | None:
-    """Whether users suffer: yes if any promise is broken, no if all that were looked at are kept, else nobody can say."""
+    """Whether users suffer: yes if any promise is broken, no if all are kept and enough was seen, else nobody can say."""
     states = {vital.state for vital in vitals}
     if Promised.BROKEN in states:
         return True
-    return False if states == {Promised.KEPT} else None
+    if states != {Promised.KEPT} or not enough_seen(vitals):
+        return None
+    return None if any(_is_much_worse(vital) for vital in vitals) else False
+
+
+def _is_much_worse(vital: Vital) -> bool:
+    """Whether a promise is kept, but users have to notice a change: several times the usual, and no trifle."""
+    if vital.unit != "seconds" or vital.value is None or not vital.baseline or vital.limit is None:
+        return False
+    return vital.value >= _MUCH_WORSE * vital.baseline and vital.value >= _NEAR * vital.limit
+
+
+def enough_seen(vitals: Sequence[Vital]) -> bool:
+    """Whether both that requests are answered and how long they take is known to be well: one of them alone says little."""
+    kept = {vital.name for vital in vitals if vital.state is Promised.KEPT}
+    return "answers" in kept and any(name.startswith(_DELAYS) for name in kept)
 
 
 def state_of(
     vitals: Sequence[Vital], noticed: Sequence[Symptom], findings: Sequence[Finding], unread: Sequence[Unread], frame: Frame
 ) -> Status:
-    """The state of the service: never healthy where nothing that users notice was measured."""
-    del vitals, unread
+    """The state of the service.
+
+    It is an incident if promises are broken badly, or if something grave was found and nobody can say that no user suffers. It
+    is healthy only if every promise is known to be kept and nothing that was seen is left unexplained.
+    """
+    del noticed
     severities = {finding.severity for finding in findings}
-    seen = watched(frame) and not frame.recording.rejected.keys() & {"latency.ttft", "latency.itl", "latency.e2e"}
-    if "critical" in severities:
+    broken = [vital for vital in vitals if vital.state is Promised.BROKEN]
+    if "critical" in severities or max((vital.harm for vital in broken), default=0.0) >= INCIDENT:
         return Status.INCIDENT
-    if "warning" in severities or noticed:
+    if broken or "warning" in severities:
         return Status.DEGRADED
-    return Status.HEALTHY if seen else Status.INCONCLUSIVE
+    if any(vital.state is Promised.OPEN for vital in vitals) or not enough_seen(vitals):
+        return Status.INCONCLUSIVE
+    return Status.INCONCLUSIVE if unread or _unexplained(frame, findings) else Status.HEALTHY
+
+
+def _unexplained(frame: Frame, findings: Sequence[Finding]) -> bool:
+    """Whether anything that has to be explained is not."""
+    told = {evidence.text for finding in findings for evidence in finding.evidence if evidence.text}
+    return any(one.salient and one.text not in told for one in frame.seen.odd)

@@ -1,0 +1,239 @@
+"""The ledger of promises: kept only if what was seen excludes that it is broken; what cannot be told is open."""
+
+from math import nan
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from tests.engine.making import Buckets, Shift, derived, frame_of
+from triage.engine.explanation.state import harm_of, state_of
+from triage.engine.frame import Frame
+from triage.engine.promises import ledger
+from triage.engine.promises.entries import surely_above
+from triage.engine.symptoms import symptoms
+from triage.model.diagnosis import Promised, Status, Vital
+
+BOUNDS = (0.1, 0.5, 1, 5)
+FAST, SLOW = (0, 9, 1, 0, 0), (0, 0, 0, 9, 1)
+KEPT, BROKEN, OPEN = Promised.KEPT, Promised.BROKEN, Promised.OPEN
+WELL = {"gateway.requests": 10, "gateway.2xx": 10, "gateway.5xx": 0, "batch.running": 8, "queue.waiting": 0, "finished": 10}
+
+
+def vital(frame: Frame, name: str, subject: str = "service/svc") -> Vital:
+    """One line of the ledger."""
+    return next(one for one in ledger(frame) if one.name == name and one.subject == subject)
+
+
+def ttft(inside: tuple[int, ...], *, value: float | None = None, before: float = 0, **told: float) -> Vital:
+    """What becomes of a promise about the time to first token."""
+    mean = None if value is None else Shift(value, value)
+    histograms = {"latency.ttft": Buckets(BOUNDS, inside, value=mean)}
+    return vital(frame_of(histograms=histograms, objectives=told, before=before), "ttft_p95_s")
+
+
+def status(frame: Frame) -> Status:
+    """The state of a service of which no rule says anything."""
+    return state_of(ledger(frame), symptoms(frame), (), (), frame)
+
+
+def well(*, objectives: dict[str, float] | None = None, before: float = 600, **signals: object) -> Frame:
+    """A service that does well, but for these signals."""
+    return derived(
+        {**WELL, **signals},
+        histograms={"latency.ttft": Buckets(BOUNDS, FAST)},
+        objectives=objectives or {"ttft_p95_s": 2.0, "error_ratio": 0.01},
+        before=before,
+    )
+
+
+@pytest.mark.parametrize(
+    ("inside", "promise", "state"),
+    [
+        (FAST, 1.0, KEPT),
+        (SLOW, 1.0, BROKEN),
+        ((0, 0, 0, 10, 0), 2.0, OPEN),
+        ((0, 90, 0, 10, 0), 2.0, OPEN),
+        ((0, 97, 0, 3, 0), 2.0, KEPT),
+    ],
+    ids=["below", "beyond", "all in the bucket around it", "a tenth in the bucket around it", "too few to matter"],
+)
+def test_a_quantile_whose_bucket_straddles_the_promise_is_open(inside: tuple[int, ...], promise: float, state: Promised) -> None:
+    """Where the bucket does not tell and the sum of all times leaves room for both, nobody can say."""
+    assert ttft(inside, value=2.0 if state is OPEN else None, ttft_p95_s=promise).state is state
+
+
+def test_the_sum_of_all_times_says_how_many_can_be_beyond() -> None:
+    """A tenth lies between 1 and 5 seconds, but together they took so little that few of them can be beyond 2."""
+    assert ttft((0, 90, 0, 10, 0), value=0.23, ttft_p95_s=2.0).state is KEPT
+
+
+@given(
+    counts=some.lists(some.integers(0, 40), min_size=5, max_size=5).filter(lambda counts: sum(counts) > 0),
+    promise=some.floats(0.05, 6.0),
+    places=some.lists(some.floats(0.0, 0.999), min_size=5, max_size=5),
+)
+def test_the_ledger_never_contradicts_the_requests_behind_the_buckets(
+    counts: list[int], promise: float, places: list[float]
+) -> None:
+    """Wherever in their buckets the requests really were: kept means at most a twentieth beyond, broken means more."""
+    lows, highs = np.array([0.0, *BOUNDS]), np.array([*BOUNDS, 10.0])
+    true = lows + (highs - lows) * np.array(places)
+    mean = float(np.array(counts) @ true) / sum(counts)
+    told = ttft(tuple(counts), value=mean, ttft_p95_s=promise)
+    beyond = sum(count for count, time in zip(counts, true, strict=True) if time > promise) / sum(counts)
+    assert told.state is not KEPT or beyond <= 0.05 + 1e-6
+    assert told.state is not BROKEN or beyond > 0.05
+
+
+@given(whole=some.floats(1, 1e6), share=some.floats(0.001, 1), allowed=some.floats(0.001, 0.5), doubt=some.floats(1, 4))
+def test_what_lies_surely_above_lies_above(whole: float, share: float, allowed: float, doubt: float) -> None:
+    """The lower bound of a share is no more than the share, and more doubt never makes surer."""
+    if surely_above(share * whole, whole, allowed, doubt):
+        assert share > allowed
+        assert surely_above(share * whole, whole, allowed, doubt / 2)
+
+
+@pytest.mark.parametrize(
+    ("inside", "state"),
+    [((5, 5, 0, 0, 0), KEPT), ((0, 0, 5, 5, 0), OPEN), ((0, 0, 0, 0, 9), BROKEN)],
+    ids=["well", "between", "too long for anybody"],
+)
+def test_without_promise_and_past_there_are_defaults(inside: tuple[int, ...], state: Promised) -> None:
+    """Below two seconds to the first token it is well, beyond ten it is not, between them it depends on who waits."""
+    bounds = (0.5, 1.0, 5.0, 20.0)
+    told = frame_of(histograms={"latency.ttft": Buckets(bounds, inside)}, before=0)
+    assert vital(told, "ttft_p95_s").state is state
+
+
+def test_a_service_that_does_well_is_healthy_and_harms_nobody() -> None:
+    """Every promise is known to be kept."""
+    frame = well()
+    assert {one.state for one in ledger(frame)} == {KEPT}
+    assert harm_of(ledger(frame)) is False
+    assert status(frame) is Status.HEALTHY
+
+
+def test_five_bad_minutes_of_an_hour_count_and_say_when_they_ended() -> None:
+    """A tenth of the requests of five minutes fail, half an hour ago: the promise is broken, and it is over."""
+    failing = {"gateway.requests": 10, "gateway.2xx": 9, "gateway.5xx": lambda t: 1.0 if 1500 < t <= 1800 else 0.0}
+    frame = derived({**WELL, **failing}, objectives={"error_ratio": 0.01}, inside=3600.0)
+    told = vital(frame, "error_ratio")
+    assert (told.state, told.reason[:25]) == (BROKEN, "in the worst five minutes")
+    assert told.until == frame.recording.window.start + 1800
+    assert told.now == 0
+
+
+def test_both_replicas_dead_in_the_last_minute_of_an_hour_is_an_incident() -> None:
+    """Two scrapes that fail, all of them, decide; the hour of health before does not."""
+
+    def up(t: float) -> float:
+        return 1.0 if t < 3600 - 30 else 0.0
+
+    def seen(value: float) -> object:
+        return lambda t: value if t < 3600 - 30 else nan
+
+    signals = {f"target.up@replica/{one}": up for one in "ab"} | {f"batch.running@replica/{one}": seen(4) for one in "ab"}
+    frame = derived(signals, inside=3600.0)
+    told = vital(frame, "answers")
+    assert (told.state, told.since) == (BROKEN, frame.recording.window.end - 30)
+    assert status(frame) is Status.INCIDENT
+
+
+def test_a_gateway_whose_last_requests_all_fail_is_an_incident() -> None:
+    """Half a minute in which nobody gets an answer, at the end of an hour."""
+    frame = derived(
+        {
+            "gateway.requests": 10,
+            "gateway.2xx": lambda t: 10.0 if t < 3570 else 0.0,
+            "gateway.5xx": lambda t: 0.0 if t < 3570 else 10.0,
+        },
+        inside=3600.0,
+    )
+    assert vital(frame, "error_ratio").state is BROKEN
+    assert status(frame) is Status.INCIDENT
+
+
+def test_one_silent_replica_is_open_while_everybody_outside_gets_an_answer() -> None:
+    """It may be dead, or only out of the monitoring's sight; where requests fail it is dead."""
+    silent = {"target.up@replica/a": lambda t: 1.0 if t < 300 else 0.0, "target.up@replica/b": 1, "gateway.requests": 10}
+    assert vital(derived({**silent, "gateway.2xx": 10}), "answers", "replica/a").state is OPEN
+    assert vital(derived({**silent, "gateway.2xx": 7}), "answers", "replica/a").state is BROKEN
+
+
+def test_a_state_rests_on_no_old_values() -> None:
+    """Everything ends four minutes before the window does: open, and inconclusive."""
+
+    def old(value: float) -> object:
+        return lambda t: value if t < 360 else nan
+
+    frame = derived({"gateway.requests": old(10), "gateway.2xx": old(10), "gateway.5xx": old(0)})
+    assert [vital(frame, name).state for name in ("answers", "error_ratio")] == [OPEN, OPEN]
+    assert status(frame) is Status.INCONCLUSIVE
+
+
+def test_one_bad_replica_of_eight_is_not_lost_in_the_mean() -> None:
+    """The service keeps its promise; the replica does not."""
+    rows = {f"latency.ttft@replica/{one}": Buckets(BOUNDS, SLOW if one == "a" else (0, 90, 10, 0, 0)) for one in "abcdefgh"}
+    frame = frame_of(histograms=rows, objectives={"ttft_p95_s": 1.0})
+    assert vital(frame, "ttft_p95_s").state is not BROKEN
+    assert vital(frame, "ttft_p95_s", "replica/a").state is BROKEN
+
+
+def test_an_overloaded_engine_without_a_past_is_an_incident() -> None:
+    """402 requests wait behind 16 that run, and less than one a second ends."""
+    signals = {"queue.waiting": 402, "batch.running": 16, "finished": 0.8, "engine.steps": 20, "target.up@replica/a": 1}
+    frame = derived(signals, inside=30.0, before=0.0, step=1.0)
+    told = vital(frame, "queue_wait_s")
+    assert (told.state, round(told.value or 0)) == (BROKEN, 502)
+    assert status(frame) is Status.INCIDENT
+
+
+def test_a_full_cache_that_throws_out_is_noticed_without_a_past() -> None:
+    """The cache is full and as many requests are thrown out as end."""
+    signals = {"kv.usage": 1.0, "preemptions": 1.0, "finished": 1.0, "batch.running": 9, "queue.waiting": 0}
+    frame = derived(signals, inside=30.0, before=0.0, step=1.0)
+    assert vital(frame, "preempted_ratio").state is BROKEN
+    assert status(frame) is Status.DEGRADED
+
+
+def test_where_nothing_ends_those_that_ended_say_nothing() -> None:
+    """Ten a second end until nothing does, with requests inside: the delay of those that ended is open, not kept."""
+    frame = derived(
+        {"batch.running": 20, "queue.waiting": 0},
+        histograms={"latency.ttft": Buckets(BOUNDS, FAST)},
+        objectives={"ttft_p95_s": 2.0},
+    )
+    histogram = frame.histograms("latency.ttft")
+    (one,) = histogram.values()
+    one.rates[one.times > frame.recording.window.end - 120] = 0.0
+    frame.known.clear()
+    assert vital(frame, "ttft_p95_s").state is OPEN
+
+
+def test_requests_that_come_in_and_are_never_seen_again_are_missed() -> None:
+    """Of ten a second that the gateway sends on four never end and are in no engine."""
+    frame = derived({**WELL, "gateway.upstream_requests": 10, "backend.requests": 10, "finished": Shift(10, 6)})
+    assert vital(frame, "vanished_ratio").state is BROKEN
+
+
+def test_a_kept_promise_that_users_must_notice_is_not_harmless() -> None:
+    """From a tenth of a second to just below the promised two: nobody may call that no harm."""
+    histograms = {"latency.ttft": Buckets((0.1, 1.0, 2.0), (0, 0, 9, 0), (9, 0, 0, 0))}
+    frame = derived(WELL, histograms=histograms, objectives={"ttft_p95_s": 2.0, "error_ratio": 0.01})
+    assert vital(frame, "ttft_p95_s").state is KEPT
+    assert harm_of(ledger(frame)) is None
+
+
+def test_refusals_that_step_up_are_noticed() -> None:
+    """A tenth of the requests is refused from the window's start on, though nothing fails."""
+    frame = well(**{"gateway.2xx": 9, "gateway.4xx": Shift(0.0, 1.0)})
+    assert [vital(frame, name).state for name in ("error_ratio", "refused_ratio")] == [KEPT, BROKEN]
+
+
+def test_answers_that_are_worse_are_noticed() -> None:
+    """A probe's score falls from 0.9 to 0.6."""
+    told = vital(derived({"quality.score": Shift(0.9, 0.6)}), "quality")
+    assert told.state is BROKEN
+    assert told.harm >= 1

@@ -1,0 +1,33 @@
+"""The ledger of promises: what users notice, each kept, broken or open, for the service and for the parts of it that fare worse.
+
+A promise is judged in three spans: the whole window, the worst five minutes of it, and the last few scrapes. It is kept only if
+what was seen excludes that it is broken; what cannot be told is open.
+"""
+
+from typing import cast
+
+from triage.engine.frame import Frame
+from triage.engine.promises.answers import answers
+from triage.engine.promises.delays import delays
+from triage.engine.promises.entries import Entry
+from triage.engine.promises.failures import failures
+from triage.engine.promises.quality import quality
+from triage.engine.promises.queues import queues
+from triage.model.diagnosis import Vital
+
+_LEDGER = "ledger of promises"
+_WATCHERS = (answers, delays, failures, queues, quality)
+"""What is looked at, in the order in which people should read it."""
+
+
+def ledger(frame: Frame) -> tuple[Vital, ...]:
+    """What became of each thing that users notice: first of the service, then of parts of it that fare worse."""
+    return tuple(entry.vital for entry in entries(frame))
+
+
+def entries(frame: Frame) -> tuple[Entry, ...]:
+    """The ledger with what it rests on. Asked again it is remembered."""
+    if _LEDGER not in frame.known:
+        found = [entry for watch in _WATCHERS for entry in watch(frame)]
+        frame.known[_LEDGER] = tuple(sorted(found, key=lambda entry: entry.is_part))
+    return cast("tuple[Entry, ...]", frame.known[_LEDGER])

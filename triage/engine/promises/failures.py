@@ -1,0 +1,235 @@
+"""Requests that did not get their answer: failed, refused, given up. Told apart by who did not want or could not."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from triage.engine.arithmetic import total
+from triage.engine.frame import Frame
+from triage.engine.promises.entries import (
+    BURN_OF_MOMENT,
+    Entry,
+    Span,
+    began,
+    ended,
+    is_stale,
+    open_vital,
+    service_of,
+    spans,
+    surely_above,
+)
+from triage.engine.promises.table import LOSSES, Loss, View
+from triage.engine.queries import query_of
+from triage.engine.sparks import spark_of
+from triage.engine.statistics import together
+from triage.model.diagnosis import Promised, Vital
+from triage.model.recording import Floats, Subject
+from triage.model.units import quantity
+from triage.model.vocabulary import Combine, Scope
+
+_LEAST_REQUESTS = 20.0
+"""Requests before the window, or of a replica, below which a share says nothing."""
+
+_LEAST_LOST = 3.0
+"""One or two requests that fail are an accident, whatever their share."""
+
+_MOST_BURN = 20.0
+"""Times what is allowed beyond which more does not count: a promise of one in a hundred thousand is easily broken."""
+
+_LITTLE = 0.1
+
+
+@dataclass(frozen=True)
+class Count:
+    """Requests counted by one view: asked and lost per second in each cell, shape (N,)."""
+
+    view: View
+    asked: Floats
+    lost: Floats
+    subjects: tuple[Subject, ...]
+
+    def within(self, span: slice, step: float) -> tuple[float, float]:
+        """Requests lost and asked in a span. A counter of losses may begin with the first, so silence is none lost."""
+        known = ~np.isnan(self.asked[span])
+        asked = float(self.asked[span][known].sum()) * step
+        return min(max(float(np.nan_to_num(self.lost[span])[known].sum()) * step, 0.0), asked), asked
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The share that may be lost.
+
+    :param well: up to here it is well
+    :param allowed: what more than that is measured by
+    """
+
+    value: float
+    well: float
+    allowed: float
+    words: str
+
+
+def failures(frame: Frame) -> Iterator[Entry]:
+    """Every way in which requests do not get their answer, of the service and then of replicas that fare worse."""
+    for loss in LOSSES:
+        counts = _counts(loss, frame) if _can_be_told(loss, frame) else []
+        entries = [_judged(loss, count, service_of(frame), frame) for count in counts]
+        if entries:
+            worst = max(entries, key=_badness)
+            yield worst
+            yield from _parts(loss, worst, frame)
+        elif loss.name in frame.recording.objectives:
+            limit = frame.recording.objectives[loss.name]
+            yield Entry(open_vital(frame, loss.name, loss.title, "nobody counts it", unit="ratio", limit=limit))
+
+
+def _can_be_told(loss: Loss, frame: Frame) -> bool:
+    """Whether there is anything to hold a loss against."""
+    return not loss.any_is_usual or frame.grid.first > 0 or loss.name in frame.recording.objectives
+
+
+def _badness(entry: Entry) -> tuple[int, float]:
+    order = (Promised.KEPT, Promised.OPEN, Promised.BROKEN)
+    return order.index(entry.vital.state), entry.vital.harm
+
+
+def _counts(loss: Loss, frame: Frame) -> list[Count]:
+    """What the group of views nearest to the user counts."""
+    for group in loss.views:
+        found = [count for view in group if (count := _count(view, frame)) is not None]
+        if found:
+            return found
+    return []
+
+
+def _count(view: View, frame: Frame, subject: Subject | None = None) -> Count | None:
+    """What one view counts, of everybody or of one replica; None unless it counts both requests and what became of them."""
+    subjects = tuple(frame.subjects_of(view.asked) if subject is None else [subject])
+    asked = total(frame, view.asked) if subject is None else frame.cells(view.asked, subject)
+    if asked is None or np.isnan(asked[frame.grid.window]).all() or not any(frame.of(name) for name in view.lost):
+        return None
+    rows = [total(frame, name) if subject is None else frame.cells(name, subject) for name in view.lost]
+    lost = [row for row in rows if row is not None]
+    return Count(view, asked, together(lost, Combine.MAX) if lost else np.zeros_like(asked), subjects)
+
+
+def _parts(loss: Loss, whole: Entry, frame: Frame) -> Iterator[Entry]:
+    """Replicas that lose more than is allowed while the service as a whole does not show it."""
+    if whole.vital.state is Promised.BROKEN:
+        return
+    views = [view for group in loss.views for view in group if any(s.scope is Scope.REPLICA for s in frame.of(view.asked))]
+    for view in views[:1]:
+        counts = {one: count for one in frame.subjects_of(view.asked) if (count := _count(view, frame, one)) is not None}
+        asked = {one: count.within(frame.grid.window, frame.grid.step)[1] for one, count in counts.items()}
+        for one, count in counts.items() if len(counts) > 1 else ():
+            entry = _judged(loss, count, str(one), frame)
+            if entry.vital.state is Promised.BROKEN and asked[one] >= _LEAST_REQUESTS:
+                harm = entry.vital.harm * asked[one] / sum(asked.values())
+                yield Entry(entry.vital.model_copy(update={"harm": harm}), entry.signal, entry.subjects)
+
+
+def _judged(loss: Loss, count: Count, of: str, frame: Frame) -> Entry:
+    """One way of losing requests, as one view counts it."""
+    step = frame.grid.step
+    limit = _limit(loss, count, frame)
+    signals = (count.view.asked, *count.view.lost)
+    tallies = [(span, count.within(span.cells, step)) for span in spans(frame, (count.view.asked,))]
+    broken = [(span, tally) for span, tally in tallies if _is_broken(span, tally, limit)]
+    (lost, asked), lately = tallies[0][1], tallies[-1]
+    state, reason = _state(loss, tallies, broken, limit, frame, count)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        cells = np.where(count.asked > 0, np.clip(np.nan_to_num(count.lost) / count.asked, 0.0, 1.0), np.nan)
+    shown = _shown(tallies, broken)[1] if broken else (lost, asked)
+    value = shown[0] / shown[1] if shown[1] > 0 else None
+    is_over = bool(broken) and lately not in broken and lately[1][1] > 0
+    since = began(cells, frame, limit.value) if broken else None
+    usual = count.within(frame.grid.baseline, step) if frame.grid.first else (0.0, 0.0)
+    signal = _loudest(count, frame)
+    vital = Vital(
+        name=loss.name,
+        title=loss.title,
+        subject=of,
+        state=state,
+        value=value,
+        now=lately[1][0] / lately[1][1] if lately[1][1] > 0 else None,
+        unit="ratio",
+        limit=limit.value,
+        limit_of=limit.words,
+        baseline=usual[0] / usual[1] if usual[1] >= _LEAST_REQUESTS else None,
+        since=since,
+        until=ended(cells, frame, limit.value, lately[0].cells) if is_over else None,
+        harm=_harm(broken, limit, is_over=is_over),
+        reason=reason,
+        query=query_of(frame, signal, frame.subjects_of(signal), "mean"),
+        spark=spark_of(cells, frame.grid, since),
+    )
+    return Entry(vital, signal if any(frame.of(name) for name in signals) else "", count.subjects)
+
+
+def _loudest(count: Count, frame: Frame) -> str:
+    """The counter that tells of most of what was lost."""
+    sums = {name: float(np.nansum(row[frame.grid.window])) for name in count.view.lost if (row := total(frame, name)) is not None}
+    return max(sums, key=sums.__getitem__) if sums else count.view.asked
+
+
+def _limit(loss: Loss, count: Count, frame: Frame) -> Limit:
+    """What may be lost: as was promised, or as was usual, or what nobody minds."""
+    promise = frame.recording.objectives.get(loss.name)
+    if promise is not None:
+        return Limit(promise, promise, max(promise, 1e-4), f"objective {loss.name}")
+    lost, asked = count.within(frame.grid.baseline, frame.grid.step) if frame.grid.first else (0.0, 0.0)
+    if asked >= _LEAST_REQUESTS:
+        times, points = loss.step
+        limit = max(times * lost / asked, lost / asked + points)
+        return Limit(limit, limit, loss.allowed, f"{times:g} × baseline and {quantity(points, 'ratio')} more")
+    return Limit(loss.bad, loss.allowed, loss.allowed, "what anybody finds too many")
+
+
+def _is_broken(span: Span, tally: tuple[float, float], limit: Limit) -> bool:
+    lost, asked = tally
+    return lost >= _LEAST_LOST and surely_above(lost, asked, limit.value, span.doubt)
+
+
+def _harm(broken: Sequence[tuple[Span, tuple[float, float]]], limit: Limit, *, is_over: bool) -> float:
+    """Lost requests as times of what is allowed; half of all lost now is an incident whatever was promised.
+
+    A trouble that is over counts by its share of all requests of the window.
+    """
+    harms = [0.0]
+    for span, (lost, asked) in broken:
+        if not is_over or span.burn < BURN_OF_MOMENT:
+            harms.append(min(lost / asked / limit.allowed, _MOST_BURN) / span.burn)
+        if not is_over:
+            harms.append(2.0 * lost / asked)
+    return max(harms) or (_LITTLE if broken else 0.0)
+
+
+def _shown(
+    tallies: Sequence[tuple[Span, tuple[float, float]]], broken: Sequence[tuple[Span, tuple[float, float]]]
+) -> tuple[Span, tuple[float, float]]:
+    """The span to tell of: the window if the promise is broken over all of it, else now, else the worst five minutes."""
+    if broken[0] is tallies[0] or broken[-1] is tallies[-1]:
+        return broken[0] if broken[0] is tallies[0] else broken[-1]
+    return max(broken, key=lambda one: one[1][0] / one[1][1])
+
+
+def _state(
+    loss: Loss,
+    tallies: Sequence[tuple[Span, tuple[float, float]]],
+    broken: Sequence[tuple[Span, tuple[float, float]]],
+    limit: Limit,
+    frame: Frame,
+    count: Count,
+) -> tuple[Promised, str]:
+    """What became of the promise, and why if it is not plainly so."""
+    lost, asked = tallies[0][1]
+    if broken:
+        span, (bad, all_) = _shown(tallies, broken)
+        words = loss.title.removeprefix("share of ")
+        return Promised.BROKEN, f"{span.words} {quantity(bad / all_, 'ratio')} {words}, as {_loudest(count, frame)} counts them"
+    if is_stale(frame, (count.view.asked,)):
+        return Promised.OPEN, "its last values are older than a few scrapes"
+    if lost <= limit.well * asked or lost < _LEAST_LOST or (loss.any_is_usual and "baseline" not in limit.words):
+        return Promised.KEPT, ""
+    return Promised.OPEN, "neither surely well nor surely too many"

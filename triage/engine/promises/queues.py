@@ -1,0 +1,122 @@
+"""The queue as a leading sign: those who wait now are in no statistic of finished requests yet."""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from triage.engine.arithmetic import total
+from triage.engine.frame import Frame
+from triage.engine.promises.entries import Entry, began, is_stale, now, service_of
+from triage.engine.promises.table import DELAYS
+from triage.engine.queries import query_of
+from triage.engine.sparks import spark_of
+from triage.model.diagnosis import Promised, Vital
+from triage.model.recording import Floats
+from triage.model.units import quantity
+
+Told = Mapping[str, object]
+"""What is known of a vital beforehand, by its fields."""
+
+_LEAST_WAITING = 4.0
+"""A handful of requests that wait is no queue."""
+
+_FULL = 0.99
+_THROWN_OUT = 0.1
+"""Preemptions per finished request from which much of the work is done twice; vLLM's documentation calls frequent ones a
+sign of too little cache."""
+
+_HARM = 0.5
+_MUCH = 5.0
+"""A sign that comes before harm is worth half of an incident; where the wait is many times too long it is one."""
+
+
+_QUEUES = (
+    ("queue_wait_s", "wait of a newcomer at the engines", "queue.waiting", "finished"),
+    ("gateway_wait_s", "wait of a newcomer at the gateway", "gateway.pending", "gateway.requests"),
+)
+"""Name, title, those who wait, those who leave."""
+
+
+def queues(frame: Frame) -> Iterator[Entry]:
+    """How long a newcomer waits, and whether running requests are thrown out."""
+    for name, title, waits, leaves in _QUEUES:
+        waiting = total(frame, waits)
+        if waiting is not None and not np.isnan(waiting[frame.grid.window]).all():
+            told = {"name": name, "title": title, "subject": service_of(frame), "unit": "seconds"}
+            told["query"] = query_of(frame, waits, frame.subjects_of(waits), "mean")
+            ended = _finished(frame) if leaves == "finished" else total(frame, leaves)
+            yield Entry(_wait(frame, waits, waiting, ended, told), waits, tuple(frame.subjects_of(waits)))
+    if not frame.grid.first:
+        yield from _thrown_out(frame)
+
+
+def _finished(frame: Frame) -> Floats | None:
+    """Requests per second that end, by the engines."""
+    whole = total(frame, "finished")
+    return whole if whole is not None else total(frame, "finished.stop", "finished.length", "finished.abort", "finished.error")
+
+
+def _wait(frame: Frame, signal: str, waiting: Floats, ended: Floats | None, about: Told) -> Vital:
+    """Time that the queue takes to drain at the pace of now: by Little's law what the last in it waits."""
+    promise = frame.recording.objectives.get("ttft_p95_s")
+    limit = DELAYS[0].bad if promise is None else promise
+    words = f"what anybody finds too long: {DELAYS[0].why}" if promise is None else "objective ttft_p95_s"
+    told: Told = {**about, "limit": limit, "limit_of": words}
+    span = now(frame, (signal,))
+    lately = waiting[span]
+    if is_stale(frame, (signal,)) or np.isnan(lately).all():
+        return Vital.model_validate({**told, "state": Promised.OPEN, "reason": "its last values are older than a few scrapes"})
+    least = float(np.nanmin(lately))
+    if least < _LEAST_WAITING:
+        return Vital.model_validate({**told, "state": Promised.KEPT})
+    if ended is None or np.isnan(ended[span]).all():
+        return _by_batch(frame, waiting, told)
+    pace = float(np.nanmean(ended[span]))
+    low = least / pace if pace > 0 else float((span.stop - span.start) * frame.grid.step)
+    if low <= limit:
+        return Vital.model_validate({**told, "state": Promised.KEPT, "value": low, "now": low})
+    reason = f"{least:.0f} wait now and {pace:.2g} a second end: {quantity(low, 'seconds')} until the last of them is begun"
+    return _long(frame, waiting, told, low, reason, min(_HARM * low / limit / _MUCH + _HARM / 2, 1.0))
+
+
+def _by_batch(frame: Frame, waiting: Floats, told: Told) -> Vital:
+    """Where nobody counts what ends: more requests wait than run, all the while."""
+    running = total(frame, "batch.running")
+    span = now(frame, ("queue.waiting",))
+    if running is None or np.isnan(running[span]).all() or float(np.nanmin(waiting[span])) <= float(np.nanmax(running[span])):
+        return Vital.model_validate({**told, "state": Promised.OPEN, "reason": "requests wait, and nobody counts those that end"})
+    reason = f"{float(np.nanmin(waiting[span])):.0f} wait behind {float(np.nanmax(running[span])):.0f} that run"
+    return _long(frame, waiting, told, None, reason, _HARM)
+
+
+def _long(frame: Frame, waiting: Floats, told: Told, value: float | None, reason: str, harm: float) -> Vital:
+    """A queue that is too long."""
+    since = began(waiting, frame, _LEAST_WAITING)
+    more = {"state": Promised.BROKEN, "value": value, "now": value, "reason": reason, "harm": harm, "since": since}
+    return Vital.model_validate({**told, **more, "spark": spark_of(waiting, frame.grid, since)})
+
+
+def _thrown_out(frame: Frame) -> Iterator[Entry]:
+    """Without a past: requests thrown out of a full cache now."""
+    thrown, ended, fill = total(frame, "preemptions"), _finished(frame), frame.of("kv.fill")
+    span = now(frame, ("preemptions",))
+    if thrown is None or not fill or np.isnan(thrown[span]).all():
+        return
+    full = max(float(np.nanmax(cells[span], initial=0.0)) for cells in fill.values())
+    pace = 0.0 if ended is None or np.isnan(ended[span]).all() else float(np.nanmean(ended[span]))
+    rate = float(np.nanmean(thrown[span]))
+    bad = full >= _FULL and rate > 0 and rate >= _THROWN_OUT * pace
+    vital = Vital(
+        name="preempted_ratio",
+        title="requests thrown out of the cache",
+        subject=service_of(frame),
+        state=Promised.BROKEN if bad else Promised.KEPT,
+        value=rate / pace if pace > 0 else None,
+        unit="ratio",
+        limit=_THROWN_OUT,
+        limit_of="per finished request, with the cache full",
+        harm=_HARM if bad else 0.0,
+        reason=f"the cache is full and {rate:.2g} requests a second are thrown out of it" if bad else "",
+        query=query_of(frame, "preemptions", frame.subjects_of("preemptions"), "mean"),
+    )
+    yield Entry(vital, "preemptions", tuple(frame.subjects_of("preemptions")))
