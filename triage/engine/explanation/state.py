@@ -20,7 +20,8 @@ def harm_of(vitals: Sequence[Vital]) -> bool | None:
     states = {vital.state for vital in vitals}
     if Promised.BROKEN in states:
         return True
-    if states != {Promised.KEPT} or not enough_seen(vitals):
+    counted = any(vital.name == "error_ratio" for vital in vitals)
+    if states != {Promised.KEPT} or not enough_seen(vitals) or not counted:
         return None
     return None if any(_is_much_worse(vital) for vital in vitals) else False
 

@@ -8,6 +8,7 @@ import numpy as np
 from triage.engine.arithmetic import first_measured, total
 from triage.engine.frame import Frame
 from triage.engine.promises.entries import Entry, began, is_stale, last_seen, now, open_vital, service_of
+from triage.engine.promises.table import DELAYS
 from triage.model.diagnosis import Promised, Vital
 from triage.model.recording import Floats, Subject
 from triage.model.vocabulary import Scope
@@ -213,16 +214,26 @@ def _service(frame: Frame, replicas: list[Replica], outside: Outside | None) -> 
         return _broken(frame, 0.0, max(times) if len(times) == len(dead) else None, why)
     if _none_ready(frame):
         return _broken(frame, 0.0, None, "no replica is ready and some are wanted")
-    if outside is None and not known:
+    if outside is None and not known and not _served(frame):
         seen = last_seen(frame, (*_GATEWAY, *_ENGINE))
         old = seen is not None
         reason = "its last values are older than a few scrapes" if old else "nobody counts answers, and no engine is seen"
         return open_vital(frame, NAME, _TITLE, reason, **told)
     if outside is None and _vanished(frame):
         return open_vital(frame, NAME, _TITLE, "nobody asks any more, and whether that is their wish is not known", **told)
-    share = outside.share if outside is not None else 1.0 - len(dead) / len(known)
+    share = outside.share if outside is not None else 1.0 - len(dead) / len(known) if known else None
     return Vital(name=NAME, title=_TITLE, subject=service_of(frame), state=Promised.KEPT, value=share, now=share, unit="ratio",
                  limit=_LOW, limit_of="requests or replicas that answer")  # fmt: skip
+
+
+def _served(frame: Frame) -> bool:
+    """Whether any answer was timed now."""
+    for signal in {name for delay in DELAYS for name in delay.signals}:
+        pairs = [frame.sum_and_count(signal, one) for one in frame.histograms(signal)]
+        span = now(frame, (signal,))
+        if any(pair is not None and float(np.nansum(pair[1][span])) > 0 for pair in pairs):
+            return True
+    return False
 
 
 def _broken(frame: Frame, share: float, since: float | None, reason: str) -> Vital:
