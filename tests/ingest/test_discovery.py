@@ -335,3 +335,20 @@ def test_a_small_service_costs_few_questions() -> None:
     survey = Shelf(*replicas("chat", service="chat")).survey(Service(name="chat"))
     assert [bool(step()) for step in survey.steps] == [True, False, False, False]
     assert len(survey.plan(WINDOW, {}, 15.0)) == len(ENGINE)
+
+
+def test_a_name_that_two_dialects_of_one_kind_share_is_looked_for() -> None:
+    """cAdvisor's metrics are read in two ways, with Kubernetes and with Docker alone."""
+    pods = {one["pod"] for one in replicas("chat")}
+    usage = [
+        {
+            "__name__": "container_memory_working_set_bytes",
+            "job": "kubelet",
+            "instance": "n:10250",
+            "pod": pod,
+            "container": "engine",
+        }
+        for pod in sorted(pods | {"other-0"})
+    ]
+    found = Shelf(*replicas("chat"), *usage).fetched(Service(name="chat"), "container_memory_working_set_bytes")
+    assert {one["pod"] for one in found} == pods

@@ -100,7 +100,7 @@ def inventory(dialects: Sequence[Dialect], names: Iterable[str]) -> Inventory:
     families: dict[Family, Dialect] = {}
     ranked: dict[Family, list[tuple[tuple[int, int], str]]] = {}
     for name, readings in uses.items():
-        telling = not _is_shared(readings) or (speaker(index, name) is not None and all(use.entry.where for use in readings))
+        telling = not _is_shared(readings) or _is_told_by_labels(readings)
         for use in readings:
             family = use.dialect.name, scope_of(use)
             families[family] = use.dialect
@@ -113,6 +113,11 @@ def inventory(dialects: Sequence[Dialect], names: Iterable[str]) -> Inventory:
 def _is_shared(readings: Iterable[Use]) -> bool:
     """Whether several dialects read a metric of this name."""
     return len({use.dialect.name for use in readings}) > 1
+
+
+def _is_told_by_labels(readings: Collection[Use]) -> bool:
+    """Whether the dialects that share a name are of one kind and each sets conditions on labels."""
+    return len({use.dialect.scope for use in readings}) == 1 and all(use.entry.where for use in readings)
 
 
 def _cost(use: Use) -> tuple[int, int]:
