@@ -252,6 +252,15 @@ def test_the_server_combines_series_as_the_reader_would() -> None:
     assert ask({**usage, "combine": "mean"}).text.startswith("avg by (")
 
 
+def test_values_that_stand_for_none_are_not_added_to_others() -> None:
+    """The reader knows which they are, the server does not; running totals have none."""
+    usage = {"names": "vllm:kv_cache_usage_perc", "type": "gauge", "signal": "kv.usage"}
+    assert " by (" not in ask({**usage, "unknown": [-1]}).text
+    assert " by (" not in ask(usage, unknown=[-1]).text
+    total = {"names": "sglang_tokens_total", "type": "counter", "signal": "tokens.generation"}
+    assert " by (" in ask(total, unknown=[-1]).text
+
+
 def test_readings_that_differ_leave_the_series_as_they_are() -> None:
     """Two readings that combine in two ways, or one that wants running totals and one that does not."""
     state = {"names": "vllm_router_worker_health", "type": "gauge"}
@@ -295,6 +304,8 @@ def test_labels_that_tell_subjects_apart_are_kept() -> None:
     """Cards by UUID, workloads by owner, backends by the label that the dialect names, facts by their labels."""
     card = ask({"names": "DCGM_FI_DEV_GPU_TEMP", "type": "gauge", "signal": "gpu.temp"}, scope="gpu")
     assert {"UUID", "Hostname", "pod", "gpu", "GPU_I_ID"} <= kept(card)
+    xids = ask({"names": "nvidia_smi_xid_errors_total", "type": "counter", "signal": "gpu.xids", "code": "xid"}, scope="gpu")
+    assert "xid" in kept(xids)
     disk = ask({"names": "node_disk_read_bytes_total", "type": "counter", "signal": "node.disk_read"}, scope="node")
     assert "device" not in kept(disk)
     replicas = ask({"names": "kube_deployment_spec_replicas", "type": "gauge", "signal": "replicas.desired"}, scope="service")

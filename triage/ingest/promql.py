@@ -308,6 +308,14 @@ def _is_smooth(use: Use) -> bool:
     return catalogue()[entry.signal].kind in {Kind.GAUGE, Kind.RATIO}
 
 
+def _may_say_nothing(use: Use) -> bool:
+    """Whether some values of a reading stand for none, which would be added to those of other series on the server.
+
+    Over time they stay what they are: what a source does not measure it does not measure for long.
+    """
+    return use.entry.type == "gauge" and bool(use.entry.unknown or use.dialect.unknown)
+
+
 def _operator(uses: Sequence[Use]) -> Operator | None:
     """How the server may put series of one subject together; None if only the reader can."""
     if len({use.entry.type in {"counter", "histogram"} for use in uses}) > 1:
@@ -319,7 +327,7 @@ def _operator(uses: Sequence[Use]) -> Operator | None:
 def _operator_of(use: Use) -> Operator | None:
     """How one reading puts series together."""
     entry = use.entry
-    if entry.one_if is not None or entry.bit is not None:
+    if entry.one_if is not None or entry.bit is not None or _may_say_nothing(use):
         return None
     if entry.type == "histogram":
         return "sum"
@@ -334,7 +342,7 @@ def _kept(uses: Sequence[Use]) -> set[str]:
     for use in uses:
         kept.update(_KEPT_FOR.get(scope_of(use), ()), use.entry.where, use.entry.facts)
         kept.update(use.entry.copies)
-        kept.update(label for label in (use.entry.asked, use.entry.served, use.entry.items) if label)
+        kept.update(label for label in (use.entry.asked, use.entry.served, use.entry.items, use.entry.code) if label)
         kept.update(label for labels in use.dialect.identity.values() for label in labels)
         if use.part == "bucket":
             kept.add("le")
