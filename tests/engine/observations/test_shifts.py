@@ -95,6 +95,19 @@ def test_what_went_back_has_an_end() -> None:
     assert one.end == pytest.approx(start + 600.0, abs=2 * burst.grid.step)
 
 
+def test_two_samples_of_a_source_that_is_read_seldom_are_no_level() -> None:
+    seldom = {"queue.waiting": lambda since: (30.0 if since > 900.0 else 0.0) if since % 450.0 == 0.0 else float("nan")}
+    assert not told(derived(seldom, inside=1800.0), "queue.waiting")
+
+
+def test_a_coarse_step_tells_the_same_shift_within_its_step() -> None:
+    for step in (15.0, 60.0, 120.0):
+        frame = derived({"queue.waiting": lambda since: 30.0 if since > 1200.0 else 0.0}, inside=3600.0, before=3600.0, step=step)
+        one = only(frame, "queue.waiting")
+        assert one.onset is not None
+        assert one.onset[1] - frame.recording.window.start == pytest.approx(1200.0, abs=2 * frame.grid.step)
+
+
 def test_a_full_batch_is_at_its_limit() -> None:
     one = only(derived({"batch.running": 32.0, "batch.limit": 32.0}), "batch.fill", "limit")
     assert (one.direction, one.onset) == ("worse", None)

@@ -14,7 +14,7 @@ from triage.engine.observations.salience import must_be_explained
 from triage.engine.observations.telling import direction_of, shift, size_of
 from triage.engine.observations.twins import among_twins
 from triage.model.observation import Judged, Observation, Seen
-from triage.model.recording import Floats
+from triage.model.recording import Floats, Subject
 from triage.model.vocabulary import Kind, Scope
 
 _LEAST_SAMPLES = 4
@@ -206,7 +206,16 @@ def _support(row: int, span: slice, curves: Curves, frame: Frame, level: float) 
         return float(max(known.sum(), level * len(known)) * frame.grid.step)
     if signal.kind is Kind.DISTRIBUTION:
         return float(np.nansum(curves.samples[row][span]) / curves.width)
-    return float(len(known))
+    return float(min(len(known), _samples(frame, signal.name, curves.subjects[row], span)))
+
+
+def _samples(frame: Frame, name: str, subject: Subject, span: slice) -> float:
+    """Samples of a series in a span of cells: one that is read seldom is held over many cells. No limit for what is derived."""
+    series = next((one for one in frame.recording.by_signal.get(name, ()) if one.subject == subject), None)
+    if series is None:
+        return np.inf
+    start, end = frame.grid.times[span.start] - frame.grid.step, frame.grid.times[span.stop - 1]
+    return float(np.searchsorted(series.times, end, side="right") - np.searchsorted(series.times, start, side="right"))
 
 
 def _at_their_level(every: Iterable[Observation], curves: Curves) -> Iterator[Observation]:

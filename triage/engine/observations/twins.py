@@ -85,11 +85,17 @@ def _compared(groups: Sequence[Group], curves: Curves, frame: Frame) -> tuple[li
     rows = np.array([group.rows for group in groups])
     smooth = _at_equal_work(groups, curves)
     floor = np.array([floor_of(group.signal) for group in groups])[:, None, None]
+    there = (~np.isnan(smooth[:, :, first:])).sum(axis=2) >= _LEAST_CELLS
+    told = (there.sum(axis=1) > _LEAST_TWINS).tolist()
+    apart_at_all = np.fmax.reduce(smooth, axis=1) - np.fmin.reduce(smooth, axis=1) > floor[:, 0]
+    some = np.flatnonzero(apart_at_all[:, first:].any(axis=1) & np.array(told))
+    if not len(some):
+        return told, []
+    groups, rows, smooth, floor = [groups[number] for number in some.tolist()], rows[some], smooth[some], floor[some]
     bounded = np.array([group.signal.bounded for group in groups])[:, None, None]
     least = np.array([least_size_of(group.signal) for group in groups])[:, None, None]
     usual, noise = _others(smooth)
     known = ~np.isnan(smooth) & ~np.isnan(usual)
-    told = ((known[:, :, first:].sum(axis=2) >= _LEAST_CELLS).sum(axis=1) > _LEAST_TWINS).tolist()
     found: list[Observation] = []
     for up in (True, False):
         size = size_of(smooth, usual, floor, bounded, up=up)
@@ -100,10 +106,9 @@ def _compared(groups: Sequence[Group], curves: Curves, frame: Frame) -> tuple[li
         runs = longest_runs(holds.reshape(flat.shape), flat, first)
         for place in np.flatnonzero(runs.length >= max(2, curves.width)).tolist():
             group, member = divmod(place, rows.shape[1])
-            if told[group]:
-                span = int(runs.start[place]), int(runs.stop[place])
-                row, own, twins = int(rows[group, member]), smooth[group, member], usual[group, member]
-                found.append(_one(groups[group], row, span, own, twins, curves, frame, up=up))
+            span = int(runs.start[place]), int(runs.stop[place])
+            row, own, twins = int(rows[group, member]), smooth[group, member], usual[group, member]
+            found.append(_one(groups[group], row, span, own, twins, curves, frame, up=up))
     return told, found
 
 
