@@ -182,7 +182,7 @@ FRAMES = 'Traceback (most recent call last):\n  File "/x/a.py", line 3, in load_
             + "RuntimeError: Engine core initialization failed. See root cause above.\n",
             "ValueError", "odd",
         ),
-        ("main: loading model\nllama_load: error loading model: the file is cut\nmain: exiting due to model loading error\n", None,
+        ("loading model\nllama_load: error loading model: the file is cut\nmain: exiting due to model loading error\n", None,
          "llama_load: error loading model: the file is cut"),
         ('Traceback (most recent call last):\n  File "/usr/bin/trtllm-serve", line 5, in <module>\nImportError: libwidget.so.1\n',
          "ImportError", "libwidget.so.1"),

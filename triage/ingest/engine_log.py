@@ -373,6 +373,7 @@ class Life:
     :param dead: its own words say that it ends
     :param followed: when the next life began
     :param raised: its first exception that says more than that something else went wrong
+    :param raised_at: time of its latest exception, which may be another one
     :param failed: its words that it cannot start
     :param after: lines since the latest of these
     :param of_a_start: what was raised or said is what goes wrong in a start
@@ -390,6 +391,7 @@ class Life:
     dead: bool = False
     followed: float | None = None
     raised: Trace | None = None
+    raised_at: float = 0.0
     failed: Trace | None = None
     after: int = 0
     assumed: bool = False
@@ -508,6 +510,8 @@ class EngineLog:
             self._life.after += 1
         found = _EXCEPTION_LINE.search(line)
         if found is not None:
+            if self._goes_on(time):
+                return
             level = record_of(line).level
             self.raised(Trace(time, level, [line], [Raised(found.group(1), found.group(2).strip())]))
         elif (self.phase != "running" or self._is_assumed) and _fails_to_start(line):
@@ -534,10 +538,19 @@ class EngineLog:
         life.of_a_start = life.of_a_start or starting
         before = life.raised
         known = before.cause if before is not None else None
-        late = before is not None and trace.time - before.time > BEFORE_THE_END
+        late = trace.time - life.raised_at > BEFORE_THE_END
         if before is None or known is None or late or (known.is_wrapper and trace.time - before.time <= ONE_FAILURE):
             life.raised = trace
-        life.after = 0
+        life.after, life.raised_at = 0, trace.time
+
+    def _goes_on(self, time: float) -> bool:
+        """Whether an exception is known already, which this one follows: the first one tells most."""
+        life = self._life
+        known = life.raised.cause if life is not None and life.raised is not None else None
+        if life is None or known is None or known.is_wrapper or time - life.raised_at > BEFORE_THE_END:
+            return False
+        life.after, life.raised_at = 0, time
+        return True
 
     @property
     def _is_assumed(self) -> bool:

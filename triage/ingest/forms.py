@@ -126,6 +126,8 @@ def unwrap(line: bytes) -> Unwrapped:
         if inner is None:
             break
         body, stamp = inner.body, stamp or inner.stamp
+        if inner.origin.ident == "kernel":
+            return Unwrapped(body, stamp, inner.origin if origin is NOBODY else _completed(origin, inner.origin))
         origin = inner.origin if origin is NOBODY else _completed(origin, inner.origin)
     return Unwrapped(body, stamp, origin)
 
@@ -395,7 +397,7 @@ def _of_text(body: bytes) -> Record:
         found = _TOKEN.match(body, at)
         if found is None:
             break
-        name = _name_of(found)
+        name = _TOKEN_NAMES[found.lastindex - 1]
         text = _text(found.group()).strip()
         if name.startswith(b"tag") and told and _HEAD_TAG.search(text) is None and body[at - 1 : at] != b"]":
             break
@@ -425,11 +427,6 @@ def _of_columns(message: bytes, component: str) -> tuple[str, bytes, Mapping[str
     if len(words) > 1 and b" " not in words[0]:
         component, words = component or _text(words[0]), words[1:]
     return component, b" ".join(words), dict(_flattened(known)) if known is not None else {}
-
-
-def _name_of(found: Any) -> bytes:
-    """Which kind of token a match is."""
-    return next(name for name in _TOKEN_NAMES if found.group(name) is not None)
 
 
 _WORD = re2.compile(r"[A-Za-z]+")
