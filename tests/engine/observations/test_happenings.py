@@ -8,6 +8,7 @@ import pytest
 from tests.engine.making import BEGIN, Shift, at, derived
 from triage.engine.frame import Frame
 from triage.engine.observations.changes import changes
+from triage.engine.observations.flows import flows
 from triage.engine.observations.identity import identity
 from triage.engine.observations.lives import lives
 from triage.engine.observations.relations import relation
@@ -264,6 +265,22 @@ def test_errors_that_nobody_reads_and_that_repeat_while_serving_have_to_be_expla
     assert not saying(line(-90, "residue", "t1", template="it broke"), *twice).odd[0].salient
     assert not saying(*(line(o, "residue", "t1", template="it broke", phase="starting") for o in (50, 90))).odd[0].salient
     assert not saying(*(line(o, "residue", "t1", template="it broke", stranger="yes") for o in (50, 90))).odd[0].salient
+
+
+def test_lines_that_one_event_stands_for_last_as_long_as_they_do() -> None:
+    """A statement ends with its last line."""
+    one = saying(line(50, "residue", "t1", template="it broke", new="yes", count="9", last=str(START + 200.0))).odd[0]
+    assert (one.support, one.end, one.salient) == (9, START + 200.0, True)
+
+
+def test_requests_that_neither_end_nor_are_inside_are_told() -> None:
+    """Half of what the gateway sends is never counted by an engine."""
+    flow = {"gateway.upstream_requests": 4.0, "gateway.requests": 4.0, "batch.running": 3.0, "queue.waiting": 0.0}
+    (one,) = flows(frame(flow | {"finished": Shift(4.0, 2.0)})).odd
+    assert one.size == pytest.approx(0.5, abs=0.05)
+    calm = flows(frame(flow | {"finished": 4.0}))
+    assert (calm.odd, len(calm.judged)) == ((), 1)
+    assert not flows(frame({"finished": 4.0})).judged
 
 
 def test_last_words_have_to_be_explained() -> None:

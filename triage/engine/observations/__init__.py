@@ -6,6 +6,7 @@ from triage.engine.frame import Frame
 from triage.engine.observations.changes import changes
 from triage.engine.observations.coincidence import coincidences
 from triage.engine.observations.drivers import drivers
+from triage.engine.observations.flows import flows
 from triage.engine.observations.identity import identity
 from triage.engine.observations.lives import lives
 from triage.engine.observations.outliers import outliers
@@ -15,7 +16,7 @@ from triage.model.observation import Seen
 
 Observer = Callable[[Frame], Seen]
 
-OBSERVERS: tuple[Observer, ...] = (shifts, lives, changes, outliers, drivers, coincidences, identity, said)
+OBSERVERS: tuple[Observer, ...] = (shifts, flows, lives, changes, outliers, drivers, coincidences, identity, said)
 """In the order in which they look: a later one may use what earlier ones saw (``frame.seen``)."""
 
 

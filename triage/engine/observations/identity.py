@@ -21,6 +21,11 @@ _KEY = re2.compile(
 _PAIR = re2.compile(r"([A-Za-z][\w.-]{1,60})\s?[=:]\s?\"?(?:sha256:)?([0-9A-Za-z][\w.+-]{2,127})")
 """A key and its value as lines have them."""
 
+_HINT = re2.compile(
+    r"(?i)(?:digest|sha\d|hash|checksum|crc|rev|commit|fingerprint|version|build|etag|md5|firmware|snapshot)\w*\s?[=:]"
+)
+"""Most lines have no such key, and are looked at no further."""
+
 _PLACE = frozenset(
     {"pod_ip", "host_ip", "pci_bus_id", "node", "gpus", "created_by_name", "created_by_kind", "name", "uuid", "serial"}
 )
@@ -41,9 +46,16 @@ def identity(frame: Frame) -> Seen:
 
 
 def _judged(frame: Frame) -> frozenset[Judged]:
-    """Keys that are known of enough subjects to tell the odd one."""
-    counts = Counter((fact.key, fact.subject.scope) for fact in frame.recording.facts if fact.key not in _PLACE)
-    return frozenset(("identity", key, scope) for (key, scope), count in counts.items() if count >= _ENOUGH)
+    """Keys that are known of enough subjects to tell the odd one, or of a subject and as they were declared."""
+    facts = [fact for fact in frame.recording.facts if fact.key not in _PLACE]
+    declared = {fact.key for fact in facts if fact.subject.scope is Scope.SERVICE}
+    judged: set[Judged] = set()
+    for (key, scope), count in Counter((fact.key, fact.subject.scope) for fact in facts).items():
+        if count >= _ENOUGH:
+            judged.add(("identity", key, scope, "twins"))
+        if scope is Scope.REPLICA and key in declared and key in SETTINGS:
+            judged.add(("identity", key, scope, "declared"))
+    return frozenset(judged)
 
 
 def _drifted(frame: Frame) -> Iterator[Observation]:
@@ -138,7 +150,8 @@ def _in_lines(frame: Frame) -> Iterator[Observation]:
 def _values(event: Event) -> dict[str, str]:
     """Values in an event that say what something is, by key."""
     pairs = [(key, value) for key, value in event.attrs.items() if value]
-    pairs += [(key, value) for key, value in _PAIR.findall(event.text)]
+    if _HINT.search(event.text) is not None:
+        pairs += _PAIR.findall(event.text)
     return {key.lower(): value for key, value in pairs if _KEY.search(key) is not None and any(c.isdigit() for c in value)}
 
 

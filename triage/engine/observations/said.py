@@ -18,6 +18,7 @@ _ALWAYS_LOUD = frozenset({"killed", "raised", "exhausted", "stuck", "command-fai
 """Statements that tell of a fault at any level."""
 
 _COUNT = re2.compile(r"^[0-9]{1,9}$")
+_MOMENT = re2.compile(r"^[0-9]{1,11}(?:\.[0-9]{1,9})?$")
 _LAST_WORDS = 60.0
 """What is said so many seconds before a life ends may be why."""
 
@@ -123,6 +124,12 @@ def _lines(event: Event) -> int:
     return int(told) if _COUNT.search(told) is not None else 1
 
 
+def _last(event: Event) -> float:
+    """When the last of the lines was written that an event stands for."""
+    told = event.attrs.get("last", "")
+    return max(event.time, float(told)) if _MOMENT.search(told) is not None else event.time
+
+
 def _deaths(frame: Frame) -> Sequence[Observation]:
     """Ends of lives that nobody planned."""
     return [one for one in frame.seen.odd if one.sort == "life" and one.attrs.get("planned") == "no" and one.onset is not None]
@@ -130,7 +137,7 @@ def _deaths(frame: Frame) -> Sequence[Observation]:
 
 def _observation(one: _Statement, usual: bool, deaths: Sequence[Observation], frame: Frame) -> Observation:
     """A statement as an observation."""
-    first, last = one.first, one.events[-1]
+    first = one.first
     told = first.attrs
     of = "residue" if first.kind == "residue" else first.name
     subject = first.subject or Subject(Scope.SERVICE, frame.recording.service)
@@ -143,14 +150,15 @@ def _observation(one: _Statement, usual: bool, deaths: Sequence[Observation], fr
     strangers = _is_strangers(first, frame)
     if strangers:
         attrs["stranger"] = "yes"
-    still = last.time >= frame.recording.window.end - 2 * _LAST_WORDS
+    last = max(_last(event) for event in one.events)
+    still = last >= frame.recording.window.end - 2 * _LAST_WORDS
     return Observation(
         sort="said",
         of=of,
         subject=subject,
         text=first.text,
         onset=(first.time, first.time),
-        end=None if still else last.time,
+        end=None if still else last,
         size=float(one.count),
         value=float(one.count),
         unit="lines",
@@ -176,7 +184,10 @@ def _is_strangers(event: Event, frame: Frame) -> bool:
 
 
 def _asks_for_a_reason(one: _Statement, ends: bool) -> bool:
-    """Whether lines that are new have to be explained: causes, errors that repeat while serving, last words of a life."""
+    """Whether lines that are new have to be explained: causes, errors that repeat while serving, last words of a life.
+
+    A statement of a line that a signature knows is told by the signature.
+    """
     first = one.first
     grave = _GRAVE.search(first.attrs.get("level", "")) is not None or first.attrs.get("severity") == "critical"
     if first.kind == "log":
@@ -184,4 +195,5 @@ def _asks_for_a_reason(one: _Statement, ends: bool) -> bool:
     serving = first.attrs.get("phase", "running") != "starting"
     if first.kind == "residue":
         return ends or (serving and one.count >= _TWICE)
-    return (ends or (serving and one.count >= _TWICE)) and (grave or first.name in _ALWAYS_LOUD)
+    known = bool(first.attrs.get("signature"))
+    return not known and (ends or (serving and one.count >= _TWICE)) and (grave or first.name in _ALWAYS_LOUD)
