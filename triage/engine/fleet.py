@@ -37,7 +37,7 @@ _ROLES: WeakKeyDictionary[Frame, dict[Subject, str]] = WeakKeyDictionary()
 
 def own_fact(frame: Frame, subject: Subject, key: str) -> str | float | None:
     """A fact of this very subject; None if only the service's is known."""
-    return next((fact.value for fact in frame.recording.facts if fact.subject == subject and fact.key == key), None)
+    return frame.recording.facts_of.get(subject, {}).get(key)
 
 
 def role_of(frame: Frame, replica: Subject) -> str:

@@ -254,17 +254,21 @@ class Recording:
             found.setdefault((fact.subject, fact.key), fact.value)
         return found
 
+    @cached_property
+    def facts_of(self) -> dict[Subject, dict[str, str | float]]:
+        """What is known of each subject; the first source that says it counts."""
+        grouped: dict[Subject, dict[str, str | float]] = {}
+        for fact in self.facts:
+            grouped.setdefault(fact.subject, {}).setdefault(fact.key, fact.value)
+        return grouped
+
     def fact(self, key: str, subject: Subject | None = None) -> str | float | None:
         """The value of a fact, of this subject if it has its own, else of the service; None if nobody knows."""
-        general: str | float | None = None
-        for fact in self.facts:
-            if fact.key != key:
-                continue
-            if subject is not None and fact.subject == subject:
-                return fact.value
-            if fact.subject.scope is Scope.SERVICE:
-                general = fact.value
-        return general
+        own = self.facts_of.get(subject, {}) if subject is not None else {}
+        if key in own:
+            return own[key]
+        told = [facts[key] for one, facts in self.facts_of.items() if one.scope is Scope.SERVICE and key in facts]
+        return told[-1] if told else None
 
 
 def merged(parts: Iterable[Recording]) -> Recording:

@@ -125,9 +125,8 @@ def outliers(frame: Frame) -> Seen:
 
 
 def _members(symptom: Symptom, way: Sequence[str], frame: Frame) -> list[Member]:
-    """Who could have the symptom, of the largest group that does the same work."""
-    subjects = frame.subjects_of(way[-1])
-    known = [one for subject in subjects if (one := _member(way, subject, frame)) is not None]
+    """Who could have the symptom, of the largest group that does the same work; who is known by too little is left out."""
+    known = _shares(way, frame) if len(way) == 2 else _measured(way[0], frame)
     if symptom.scope is not Scope.REPLICA:
         return known
     roles: dict[str, list[Member]] = {}
@@ -136,21 +135,27 @@ def _members(symptom: Symptom, way: Sequence[str], frame: Frame) -> list[Member]
     return max(roles.values(), key=len, default=[])
 
 
-def _member(way: Sequence[str], subject: Subject, frame: Frame) -> Member | None:
-    """One member measured in the window; None if too little is known of it."""
-    span = frame.grid.window
-    if len(way) == 2:
-        return _counted(way, subject, frame)
-    signal = catalogue()[way[0]]
-    block = block_of(frame, signal, [subject])
-    total, count = (float(part[0, span].sum()) for part in (block.amount, block.weight))
-    support = count * frame.grid.step if signal.kind is Kind.DISTRIBUTION else count
-    if support < (_LEAST_ASKED if signal.kind is Kind.DISTRIBUTION else _LEAST_CELLS):
-        return None
-    value = total / count
-    work = _work(signal.name, subject, frame)
-    badness = 1.0 / max(value, floor_of(signal)) if signal.worse == "down" else value / work
-    return Member(subject, badness, value, value * support, support)
+def _measured(name: str, frame: Frame) -> list[Member]:
+    """Members by the mean of a signal in the window."""
+    subjects, signal, span = frame.subjects_of(name), catalogue()[name], frame.grid.window
+    if not subjects:
+        return []
+    block = block_of(frame, signal, subjects)
+    totals, counts = (part[:, span].sum(axis=1).tolist() for part in (block.amount, block.weight))
+    counted = signal.kind is Kind.DISTRIBUTION
+    found = []
+    for subject, total, count in zip(subjects, totals, counts, strict=True):
+        support = count * frame.grid.step if counted else count
+        if support >= (_LEAST_ASKED if counted else _LEAST_CELLS):
+            value = total / count
+            badness = 1.0 / max(value, floor_of(signal)) if signal.worse == "down" else value / _work(name, subject, frame)
+            found.append(Member(subject, badness, value, value * support, support))
+    return found
+
+
+def _shares(way: Sequence[str], frame: Frame) -> list[Member]:
+    """Members by the share of their requests that has the symptom."""
+    return [one for subject in frame.subjects_of(way[1]) if (one := _counted(way, subject, frame)) is not None]
 
 
 def _counted(way: Sequence[str], subject: Subject, frame: Frame) -> Member | None:
@@ -287,9 +292,9 @@ def _placed(subject: Subject, frame: Frame) -> Iterator[Dimension]:
             yield "version", version
         if (revision := own_fact(frame, subject, "created_by_name")) is not None:
             yield "revision", str(revision)
-        for fact in frame.recording.facts:
-            if fact.subject == subject and fact.key not in _NAMES_OF_ONE:
-                yield fact.key if fact.key in _ORDER else f"setting:{fact.key}", str(fact.value)
+        for key, value in frame.recording.facts_of.get(subject, {}).items():
+            if key not in _NAMES_OF_ONE:
+                yield key if key in _ORDER else f"setting:{key}", str(value)
 
 
 def _age(bad: Sequence[Subject], good: Sequence[Subject], frame: Frame) -> str | None:
