@@ -3,12 +3,12 @@
 import ssl
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, RemoteDisconnected
 from pathlib import Path
 from socket import gaierror
 from time import monotonic
@@ -24,6 +24,7 @@ from triage.sdk import (
     Recording,
     Request,
     Scope,
+    Series,
     Source,
     SourceState,
     Subject,
@@ -58,6 +59,10 @@ _Labels = tuple[tuple[str, str], ...]
 
 class ScrapeError(Exception):
     """Why a scrape brought nothing, as the end of a sentence that begins with the endpoint."""
+
+
+class SilentError(ScrapeError):
+    """Nobody answers at that address: nothing listens, the connection is closed, or no answer comes."""
 
 
 class NoExpositionError(ScrapeError):
@@ -99,6 +104,7 @@ class _Target:
     restarts: int = 0
     failures: Counter[str] = field(default_factory=Counter)
     scrapes: int = 0
+    silences: int = 0
     about: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
     columns: dict[tuple[str, _Labels], list[tuple[float, float]]] = field(default_factory=dict)
 
@@ -118,6 +124,7 @@ class _Target:
             self._fail("gave no whole answer until the window ended")
         except ScrapeError as error:
             self._fail(str(error))
+            self.silences += isinstance(error, SilentError)
         else:
             self._take(scraped)
         self.pending = None
@@ -165,6 +172,11 @@ class _Target:
             made.append(_raw(name, {**own, **added}, samples))
         return made
 
+    @property
+    def is_down(self) -> bool:
+        """Whether an engine that the user named answered nothing at all: then it is down, and not only without metrics."""
+        return not self.found and self.scrapes > 0 and self.silences == self.scrapes
+
     def names(self) -> set[str]:
         """Names of all metrics that were seen."""
         return {name for name, _ in self.columns}
@@ -203,7 +215,9 @@ def scrape(address: engines.Address, paths: Sequence[str], token: str, timeout: 
             if path == paths[-1]:
                 raise
         except TimeoutError as error:
-            raise ScrapeError(f"gave no whole answer within {timeout:g} s") from error
+            raise SilentError(f"gave no whole answer within {timeout:g} s") from error
+        except (ConnectionError, RemoteDisconnected) as error:
+            raise SilentError(_reason(error)) from error
         except (OSError, HTTPException, ValueError) as error:
             raise ScrapeError(_reason(error)) from error
     raise ScrapeError("has no path to look at")
@@ -433,8 +447,10 @@ class Endpoints:
         more = {**service.labels, "service": service.labels.get("service", service.name)}
         series = [one for target in targets for one in target.series(more)]
         recording = translate(series, request.dialects, service, request.window)
+        down = {target.instance for target in targets if target.is_down}
         return replace(
             recording,
+            series=[_of_engine(one, down) for one in recording.series],
             links={**recording.links, **_links(recording, targets, engines.this_node(request.environ))},
             sources=(self._source(targets, notes),),
             step=max(request.step, LEAST_STEP),
@@ -480,6 +496,13 @@ def _language(names: Iterable[str], index: Index, *, engines_only: bool) -> str:
         if len(speakers) == 1 and (is_engine_name(index, name) if engines_only else not GENERIC.match(name)):
             votes.update(speakers)
     return min(votes, key=lambda name: (-votes[name], name)) if votes else UNSPOKEN
+
+
+def _of_engine(one: Series, down: Collection[str]) -> Series:
+    """The scrapes of an endpoint that is down as those of an engine: that it is one is the user's word, since it says nothing."""
+    name = one.subject.id.removeprefix(f"{UNSPOKEN}/")
+    is_it = one.signal == "target.up" and one.subject.scope is Scope.TARGET and name in down
+    return replace(one, subject=Subject(Scope.REPLICA, name)) if is_it else one
 
 
 def _links(recording: Recording, targets: Iterable[_Target], node: str) -> dict[Subject, tuple[Subject, ...]]:

@@ -10,10 +10,12 @@ from hypothesis import strategies as some
 from tests.engine.making import Buckets, Shift, derived, frame_of
 from triage.engine.explanation.state import harm_of, state_of
 from triage.engine.frame import Frame
+from triage.engine.observations.promises import promises
 from triage.engine.promises import ledger
 from triage.engine.promises.entries import surely_above
 from triage.engine.symptoms import symptoms
 from triage.model.diagnosis import Promised, Status, Vital
+from triage.model.vocabulary import Scope
 
 BOUNDS = (0.1, 0.5, 1, 5)
 FAST, SLOW = (0, 9, 1, 0, 0), (0, 0, 0, 9, 1)
@@ -228,7 +230,7 @@ def test_a_kept_promise_that_users_must_notice_is_not_harmless() -> None:
 
 def test_refusals_that_step_up_are_noticed() -> None:
     """A tenth of the requests is refused from the window's start on, though nothing fails."""
-    frame = well(**{"gateway.2xx": 9, "gateway.4xx": Shift(0.0, 1.0)})
+    frame = derived({**WELL, "gateway.2xx": 9, "gateway.4xx": Shift(0.0, 1.0)})
     assert [vital(frame, name).state for name in ("error_ratio", "refused_ratio")] == [KEPT, BROKEN]
 
 
@@ -237,3 +239,12 @@ def test_answers_that_are_worse_are_noticed() -> None:
     told = vital(derived({"quality.score": Shift(0.9, 0.6)}), "quality")
     assert told.state is BROKEN
     assert told.harm >= 1
+
+
+def test_a_broken_promise_is_an_observation() -> None:
+    """Rules may speak of it, and of those that are known not to be broken."""
+    frame = well(objectives={"ttft_p95_s": 0.2, "error_ratio": 0.01})
+    seen = promises(frame)
+    assert [(one.of, one.salient) for one in seen.odd] == [("ttft_p95_s", True)]
+    assert seen.could_tell("promise", ["error_ratio"], Scope.SERVICE)
+    assert not seen.could_tell("promise", ["quality"], Scope.SERVICE)

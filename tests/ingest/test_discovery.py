@@ -338,7 +338,7 @@ def test_a_small_service_costs_few_questions() -> None:
 
 
 def test_a_name_that_two_dialects_of_one_kind_share_is_looked_for() -> None:
-    """cAdvisor's metrics are read in two ways, with Kubernetes and with Docker alone."""
+    """CAdvisor's metrics are read in two ways, with Kubernetes and with Docker alone."""
     pods = {one["pod"] for one in replicas("chat")}
     usage = [
         {

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 from triage.engine import coverage
 from triage.engine.derive import derive
-from triage.engine.evaluate import evaluate
+from triage.engine.evaluate import Ruling, evaluate
 from triage.engine.explanation.cause import cause_of
 from triage.engine.explanation.findings import findings_of
+from triage.engine.explanation.headline import headline
 from triage.engine.explanation.state import harm_of, state_of
-from triage.engine.explanation.wording import headline
 from triage.engine.frame import Frame
 from triage.engine.observations import observe
 from triage.engine.promises import ledger
@@ -44,7 +44,7 @@ def diagnose(recording: Recording, rules: Sequence[Rule], first_step: Callable[[
         ),
         status=status,
         cause=cause_of(status, findings, rulings),
-        headline=headline(status, findings, noticed, recording),
+        headline=headline(status, findings, vitals, unread, recording, (_judged(rulings), len(rules))),
         vitals=vitals,
         symptoms=noticed,
         findings=findings,
@@ -56,6 +56,11 @@ def diagnose(recording: Recording, rules: Sequence[Rule], first_step: Callable[[
         coverage=coverage.coverage(frame, rulings, rules),
         facts={fact.key: fact.value for fact in frame.recording.facts if fact.subject.scope is Scope.SERVICE},
     )
+
+
+def _judged(rulings: Sequence[Ruling]) -> int:
+    """How many kinds could be judged."""
+    return sum(ruling.verdict is not Verdict.UNKNOWN for ruling in rulings)
 
 
 def looked_at(recording: Recording) -> Frame:

@@ -1,12 +1,12 @@
-"""Findings in words: the sentence of a finding, the headline, the lines to check it by hand."""
+"""Findings in words: the sentence of a finding, the lines to check it by hand."""
 
 import string
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from triage.engine.evaluate import Answer
-from triage.model.diagnosis import Evidence, Finding, Status, Symptom, Verdict
-from triage.model.recording import Recording, SourceState, Subject
+from triage.model.diagnosis import Evidence, Verdict
+from triage.model.recording import Recording, Subject
 from triage.model.rule import Rule
 from triage.model.units import quantity
 from triage.model.vocabulary import Scope
@@ -62,27 +62,6 @@ def _subject(subject: Subject, count: int) -> str:
     """A subject as a person names it."""
     name = subject.id if subject.scope is Scope.SERVICE else f"{subject.scope} {subject.id}"
     return name if count < 2 else f"{name} and {count - 1} more"
-
-
-def headline(status: Status, findings: Sequence[Finding], noticed: Sequence[Symptom], recording: Recording) -> str:
-    """What is wrong and since when, or what could not be seen, in one sentence."""
-    roots = [finding for finding in findings if finding.role == "root"]
-    if roots:
-        more = f" (and {len(roots) - 1} more)" if len(roots) > 1 else ""
-        return f"{roots[0].title}{more}: {roots[0].summary}"
-    if noticed:
-        when = f" since {clock(noticed[0].onset)}" if noticed[0].onset is not None else ""
-        return f"{noticed[0].summary[0].upper()}{noticed[0].summary[1:]}{when}, and no rule explains it with the data at hand."
-    if status is Status.HEALTHY:
-        return "Nothing found, and what users notice was measured and is well."
-    failed = [s for s in recording.sources if s.reason and s.state in (SourceState.FAILED, SourceState.PARTIAL)]
-    failed.sort(key=lambda source: source.state is not SourceState.FAILED)
-    why = (
-        f"{failed[0].name}: {failed[0].reason}"
-        if failed
-        else "nothing that users notice (latency, errors) was measured in the window"
-    )
-    return f"Cannot tell how {recording.service} is: {why}" + ("" if why.endswith((".", "?")) else ".")
 
 
 _NVIDIA_SMI: Mapping[str, str] = {

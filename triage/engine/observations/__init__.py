@@ -10,13 +10,14 @@ from triage.engine.observations.flows import flows
 from triage.engine.observations.identity import identity
 from triage.engine.observations.lives import lives
 from triage.engine.observations.outliers import outliers
+from triage.engine.observations.promises import promises
 from triage.engine.observations.said import said
 from triage.engine.observations.shifts import shifts
 from triage.model.observation import Seen
 
 Observer = Callable[[Frame], Seen]
 
-OBSERVERS: tuple[Observer, ...] = (shifts, flows, lives, changes, outliers, drivers, coincidences, identity, said)
+OBSERVERS: tuple[Observer, ...] = (promises, shifts, flows, lives, changes, outliers, drivers, coincidences, identity, said)
 """In the order in which they look: a later one may use what earlier ones saw (``frame.seen``)."""
 
 

@@ -1,0 +1,117 @@
+"""The headline: what is wrong and since when, or what was measured and is well, or what could not be seen, in one sentence."""
+
+from collections.abc import Sequence
+
+from triage.engine.explanation.wording import clock
+from triage.model.diagnosis import Finding, Promised, Status, Unread, Vital
+from triage.model.recording import Recording, Source, SourceState
+from triage.model.units import quantity
+from triage.model.vocabulary import Scope
+
+_MOST_TOLD = 3
+_TOLD_OF = ("ttft", "itl", "e2e", "error_ratio")
+"""Promises that are worth a figure in the headline of a healthy service."""
+
+
+def headline(
+    status: Status,
+    findings: Sequence[Finding],
+    vitals: Sequence[Vital],
+    unread: Sequence[Unread],
+    recording: Recording,
+    judged: tuple[int, int],
+) -> str:
+    """The answer in one sentence.
+
+    :param judged: how many kinds of failure could be judged, and how many there are
+    """
+    roots = [finding for finding in findings if finding.role == "root"]
+    broken = [vital for vital in vitals if vital.state is Promised.BROKEN]
+    if roots:
+        more = f" (and {len(roots) - 1} more)" if len(roots) > 1 else ""
+        return f"{roots[0].title}{more}: {roots[0].summary}{_over(broken)}"
+    refused = _refused(vitals, recording)
+    if refused is not None:
+        return f"{_sentence(_where(refused))}{_consequence(status, recording)}"
+    if broken:
+        return _unexplained(broken)
+    if status is Status.HEALTHY:
+        told = [f"{one.title} {_value(one)}" for one in vitals if one.name.startswith(_TOLD_OF) and one.value is not None]
+        what = ", ".join(told[:_MOST_TOLD]) or "every promise"
+        return f"Nothing found: {what}: all is well. {judged[0]} of {judged[1]} kinds could be judged."
+    return f"Cannot tell how {recording.service} is: {_sentence(_doubt(vitals, unread, recording))}."
+
+
+def _refused(vitals: Sequence[Vital], recording: Recording) -> Source | None:
+    """A source that failed, where nothing else is known: then that is the answer."""
+    failed = [source for source in recording.sources if source.state is SourceState.FAILED and source.reason]
+    known = any(vital.state is Promised.KEPT for vital in vitals)
+    return failed[0] if failed and not known else None
+
+
+def _where(source: Source) -> str:
+    """What became of a source, with its name where the reason does not begin with an address."""
+    what, _, _hint = source.reason.partition("; ")
+    if source.name == "prometheus" and what.startswith("http"):
+        return f"Prometheus at {what}"
+    return what if source.name == "endpoints" else f"{source.name}: {what}"
+
+
+def _consequence(status: Status, recording: Recording) -> str:
+    """What follows from a source that failed."""
+    if status is Status.INCONCLUSIVE:
+        return f". Nothing is known of {recording.service}."
+    return f". Nobody gets an answer from {recording.service}."
+
+
+def _over(broken: Sequence[Vital]) -> str:
+    """That the trouble is over, if all of it is."""
+    if not broken or any(vital.until is None for vital in broken):
+        return ""
+    return f" It ended at {clock(max(vital.until or 0.0 for vital in broken))}: users are well now."
+
+
+def _unexplained(broken: Sequence[Vital]) -> str:
+    """The worst of the broken promises, and that nothing explains it."""
+    worst = max(broken, key=lambda vital: vital.harm)
+    when = f" since {clock(worst.since)}" if worst.since is not None else ""
+    where = "" if worst.subject.startswith(f"{Scope.SERVICE.value}/") else f" of {worst.subject}"
+    value = f": {_value(worst)} where {quantity(worst.limit, worst.unit)} is {worst.limit_of}" if _has_figures(worst) else ""
+    if worst.name == "answers":
+        value = f": {worst.reason}"
+    text = f"{worst.title[0].upper()}{worst.title[1:]}{where} is beyond its limit{value}{when}{_over(broken).rstrip('.')}"
+    return f"{text}; no rule explains it with the data at hand."
+
+
+def _has_figures(vital: Vital) -> bool:
+    return vital.value is not None and vital.limit is not None
+
+
+def _value(vital: Vital) -> str:
+    """A value as a person reads it; at least so much where it has no upper bound."""
+    if vital.low is not None and vital.high is None:
+        return f"at least {quantity(vital.low, vital.unit)}"
+    return quantity(vital.value or 0.0, vital.unit)
+
+
+def _doubt(vitals: Sequence[Vital], unread: Sequence[Unread], recording: Recording) -> str:
+    """Why nobody can say how the service is."""
+    open_ = [vital for vital in vitals if vital.state is Promised.OPEN and vital.reason]
+    failed = [one for one in recording.sources if one.reason and one.state in (SourceState.FAILED, SourceState.PARTIAL)]
+    failed.sort(key=lambda source: source.state is not SourceState.FAILED)
+    if any(vital.state is Promised.KEPT for vital in vitals):
+        if open_:
+            return f"{open_[0].title}: {open_[0].reason}"
+        if unread:
+            return (
+                f"what users notice is well, and {unread[0].emitter or 'a log'} says what nothing understands: {unread[0].text}"
+            )
+        return "what users notice is well as far as it was seen, and something odd is explained by nothing"
+    if failed:
+        return _where(failed[0])
+    return "nothing that users notice (latency, errors) was measured in the window"
+
+
+def _sentence(text: str) -> str:
+    """A text that another sentence follows."""
+    return text.rstrip(".?! ")
