@@ -220,15 +220,12 @@ def test_the_one_that_differs_from_its_twins() -> None:
 
 def test_digests_in_lines_of_any_program() -> None:
     """Against twins, and against before."""
-    lines = [
-        at(9, "log", "x", subject=f"replica/{n}", text=f"loaded weights_digest=sha256:{d}")
-        for n, d in zip("abc", ("11ab", "11ab", "99cd"), strict=True)
-    ]
+    digests = zip("abc", ("11ab", "11ab", "99cd"), strict=True)
+    lines = [at(9, "identity", "weights_digest", subject=f"replica/{name}", value=value) for name, value in digests]
     assert identities(events=lines) == [("weights_digest", "replica/c", "twins", True)]
-    turned = [
-        at(offset, "log", "x", subject="replica/a", text=f"graph hash={value}") for offset, value in ((1, "aa11"), (90, "bb22"))
-    ]
-    assert identities(events=turned) == [("hash", "replica/a", "past", True)]
+    turned = [at(o, "log", "x", subject="replica/a", graph_hash=value) for o, value in ((1, "aa11"), (90, "bb22"))]
+    assert identities(events=turned) == [("graph_hash", "replica/a", "past", True)]
+    assert identities(events=[*turned, at(120, "log", "x", subject="replica/a", graph_hash="cc33")]) == []
 
 
 def test_what_is_served_and_not_asked_for() -> None:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 
 import re2
 
@@ -17,14 +18,6 @@ _KEY = re2.compile(
     r"|firmware|vbios|image_id|snapshot)(?:$|[._-])|(?:digest|hash|checksum|revision|fingerprint|version|commit)$"
 )
 """Keys whose value stands for what something is."""
-
-_PAIR = re2.compile(r"([A-Za-z][\w.-]{1,60})\s?[=:]\s?\"?(?:sha256:)?([0-9A-Za-z][\w.+-]{2,127})")
-"""A key and its value as lines have them."""
-
-_HINT = re2.compile(
-    r"(?i)(?:digest|sha\d|hash|checksum|crc|rev|commit|fingerprint|version|build|etag|md5|firmware|snapshot)\w*\s?[=:]"
-)
-"""Most lines have no such key, and are looked at no further."""
 
 _PLACE = frozenset(
     {"pod_ip", "host_ip", "pci_bus_id", "node", "gpus", "created_by_name", "created_by_kind", "name", "uuid", "serial"}
@@ -129,30 +122,31 @@ def _in_lines(frame: Frame) -> Iterator[Observation]:
     """Digest-like values that lines give of several subjects, or of one subject at several times."""
     found: dict[str, dict[Subject, list[tuple[Event, str]]]] = {}
     for event in frame.recording.events:
-        if event.kind not in ("log", "said") or event.subject is None or event.subject.scope is Scope.SERVICE:
-            continue
-        for key, value in _values(event).items():
-            found.setdefault(key, {}).setdefault(event.subject, []).append((event, value))
+        if event.kind in ("log", "said", "identity") and event.subject is not None and event.subject.scope is not Scope.SERVICE:
+            for key, value in _values(event).items():
+                found.setdefault(key, {}).setdefault(event.subject, []).append((event, value))
     for key, subjects in sorted(found.items()):
         last = {subject: told[-1][1] for subject, told in subjects.items()}
         for subject, value, usual in _odd_ones(last):
-            event = subjects[subject][-1][0]
+            event = next(event for event, told in subjects[subject] if told == value)
             text = f"{key} of {subject} is {_short(value)}, and {_short(usual)} of its twins: {event.text}"
             yield _observation(frame, key, subject, text, event.time, "twins", value, usual, "logs")
         for subject, told in subjects.items():
-            first, then = told[0], told[-1]
-            if first[1] != then[1] and len({value for _, value in told}) == 2:
-                event = next(event for event, value in told if value != first[1])
-                text = f"{key} of {subject} is {_short(then[1])}, and was {_short(first[1])} before: {event.text}"
-                yield _observation(frame, key, subject, text, event.time, "past", then[1], first[1], "logs")
+            turns = [event for (_, before), (event, value) in pairwise(told) if value != before]
+            if len(turns) == 1:
+                text = f"{key} of {subject} is {_short(told[-1][1])}, and was {_short(told[0][1])} before: {turns[0].text}"
+                yield _observation(frame, key, subject, text, turns[0].time, "past", told[-1][1], told[0][1], "logs")
 
 
 def _values(event: Event) -> dict[str, str]:
     """Values in an event that say what something is, by key."""
-    pairs = [(key, value) for key, value in event.attrs.items() if value]
-    if _HINT.search(event.text) is not None:
-        pairs += _PAIR.findall(event.text)
-    return {key.lower(): value for key, value in pairs if _KEY.search(key) is not None and any(c.isdigit() for c in value)}
+    if event.kind == "identity":
+        return {event.name: event.attrs.get("value", "")}
+    return {
+        key.lower(): value
+        for key, value in event.attrs.items()
+        if _KEY.search(key) is not None and any(letter.isdigit() for letter in value)
+    }
 
 
 def _said(frame: Frame) -> Iterator[Observation]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from triage.ingest.forms import record_of
 from triage.ingest.joining import Trace
 from triage.ingest.logs.context import Owned
+from triage.ingest.logs.identities import IDENTITY, Identities
 from triage.ingest.logs.keeping import Kept, Key
 from triage.ingest.redaction import clean, clean_bytes
 from triage.ingest.residue import FAILURE, STRONG, Residue, is_error_like
@@ -71,13 +72,14 @@ class _Book(NamedTuple):
     statements: Statements
     failure: int
     strong: int
+    identity: int
 
 
 @cache
 def _book() -> _Book:
     patterns = Patterns()
     book = SignatureBook(signatures(), patterns)
-    found = _Book(patterns, book, Statements(patterns), patterns.add(FAILURE), patterns.add(STRONG))
+    found = _Book(patterns, book, Statements(patterns), patterns.add(FAILURE), patterns.add(STRONG), patterns.add(IDENTITY))
     patterns.compile()
     return found
 
@@ -104,6 +106,7 @@ class Meaning:
         self._said = Kept(window, keep=KEEP_SAID, sorts=MAX_SAID)
         self._counted = Kept(window, keep=KEEP_COUNTED, sorts=MAX_SAID)
         self._residue = Residue(emitter, window, source)
+        self._identities = Identities(emitter, window, source, names)
         self._raised_before = False
         self._shapes: dict[tuple[bytes, bool], _Shape] = {}
 
@@ -117,6 +120,8 @@ class Meaning:
         keys = book.patterns.match(text)
         if not keys:
             return ()
+        if book.identity in keys:
+            self._identities.add(text, line.time, line.about.subject)
         matches = tuple(book.signatures.among(keys, text, self._emitter))
         for match in matches:
             about = self._about(match, line)
@@ -254,6 +259,7 @@ class Meaning:
         yield from self._said.events()
         yield from self._counted.events()
         yield from self._residue.events()
+        yield from self._identities.events()
 
 
 def _marks(owned: Owned) -> dict[str, str]:
