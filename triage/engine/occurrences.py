@@ -214,7 +214,7 @@ def _emitter_seen(occurrence: Occurrence, context: Context) -> bool:
 
 def seen(asked: Observed, context: Context) -> Evidence:
     """Observations of a class, counted."""
-    found = [one for one in context.frame.seen.odd if _is_meant(one, asked, context)]
+    found = [one for one in context.frame.seen.of_sort(asked.observed) if _is_meant(one, asked, context)]
     least = 1 if asked.at_least is None else asked.at_least
     holds = len(found) <= asked.at_most if asked.at_most is not None else len(found) >= least
     judged = context.frame.seen.could_tell(asked.observed, asked.of, asked.at, asked.against)
@@ -238,7 +238,7 @@ def seen(asked: Observed, context: Context) -> Evidence:
 
 def _is_meant(one: Observation, asked: Observed, context: Context) -> bool:
     """Whether an observation is one that is asked for."""
-    if one.sort != asked.observed or (asked.of and not named(one.of, asked.of)):
+    if asked.of and not named(one.of, asked.of):
         return False
     if (asked.at and one.subject.scope is not asked.at) or (asked.against and one.against != asked.against):
         return False

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, get_args
 
 from triage.model.diagnosis import Evidence
@@ -60,7 +61,7 @@ Judged = tuple[Sort, str, Scope] | tuple[Sort, str, Scope, str]
 """What an observer looked at: a class, what it is about, the scope of its subjects and, where it compares, against what."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Seen:
     """What observers saw, and what they could judge: where nothing odd was seen of what was judged, nothing odd is there.
 
@@ -73,19 +74,37 @@ class Seen:
     def __add__(self, other: "Seen") -> "Seen":
         return Seen(self.odd + other.odd, self.judged | other.judged)
 
+    @cached_property
+    def _by_sort(self) -> dict[Sort, list[Observation]]:
+        grouped: dict[Sort, list[Observation]] = {}
+        for one in self.odd:
+            grouped.setdefault(one.sort, []).append(one)
+        return grouped
+
+    def of_sort(self, sort: Sort) -> list[Observation]:
+        """The observations of one class, in the order in which they were seen."""
+        return self._by_sort.get(sort, [])
+
+    @cached_property
+    def _judged_by_sort(self) -> dict[Sort, dict[str, list[Judged]]]:
+        grouped: dict[Sort, dict[str, list[Judged]]] = {}
+        for judged in self.judged:
+            grouped.setdefault(judged[0], {}).setdefault(judged[1], []).append(judged)
+        return grouped
+
     def could_tell(self, sort: Sort, of: Iterable[str], scope: Scope | None, against: str = "") -> bool:
         """Whether anything of this was judged, so that not having seen it means something.
 
         :param of: names, any if empty; a name that ends in ``*`` stands for all that begin so
         :param against: what it is held against, anything if empty
         """
-        wanted = tuple(of)
+        wanted, by_name = tuple(of), self._judged_by_sort.get(sort, {})
+        plain = bool(wanted) and not any(one.endswith("*") for one in wanted)
+        names = wanted if plain else [name for name in by_name if not wanted or named(name, wanted)]
         return any(
-            judged[0] == sort
-            and (scope is None or judged[2] is scope)
-            and (not wanted or named(judged[1], wanted))
-            and (not against or judged[3:] == (against,))
-            for judged in self.judged
+            (scope is None or judged[2] is scope) and (not against or judged[3:] == (against,))
+            for name in names
+            for judged in by_name.get(name, ())
         )
 
 
