@@ -288,6 +288,13 @@ def test_events_of_metrics_are_faults_of_instruments() -> None:
     assert [one.of for one in question(frame({}, events=events)).odd] == ["label-lost", "renamed", "renamed", "core-missing"]
 
 
+def test_what_all_lack_is_not_collected_and_what_one_lacks_is_news() -> None:
+    """A metric of the core that a twin shows."""
+    event = at(5, "metric", "core-missing", subject="replica/a", signal="kv.usage")
+    assert not question(frame({}, events=[event])).odd[0].salient
+    assert question(frame({"kv.usage@replica/b": 0.5}, events=[event])).odd[0].salient
+
+
 def test_a_target_that_offers_many_times_as_many_samples() -> None:
     """Half as many again is news only where there are thousands."""
     many = of(frame({"target.samples": Shift(300.0, 30000.0)}))["cardinality"]

@@ -44,8 +44,19 @@ def _lost(event: Event, frame: Frame) -> Observation:
         onset=(event.time, event.time + frame.recording.step),
         source="monitoring",
         attrs={**event.attrs, "event": event.name},
-        salient=event.time >= frame.recording.window.start - frame.recording.step * 2 or event.name == "core-missing",
+        salient=_is_news(event, frame),
     )
+
+
+def _is_news(event: Event, frame: Frame) -> bool:
+    """Whether a person would ask about it: it happened in the window, or a source lacks from the start what another one has.
+
+    What no source here shows somebody has chosen not to collect.
+    """
+    if event.name != "core-missing":
+        return event.time >= frame.recording.window.start - 2 * frame.recording.step
+    signal = event.attrs.get("signal", "")
+    return bool(event.subject) and any(one != event.subject for one in frame.subjects_of(signal))
 
 
 def _sizes(frame: Frame) -> list[Series]:

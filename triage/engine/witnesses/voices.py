@@ -118,8 +118,13 @@ def _voice(dialect: str, subject: Subject, series: Sequence[Series], histograms:
     """One voice; its samples are those of all its series."""
     rows = [one.times for one in series] + [one.times for one in histograms]
     times = _united(rows)
-    steps = [float(np.median(np.diff(row))) for row in rows if len(row) >= LEAST_SAMPLES]
+    steps = [_middle(np.diff(row)) for row in rows if len(row) >= LEAST_SAMPLES]
     return Voice(dialect, subject, tuple(series), tuple(histograms), times, min(steps, default=0.0))
+
+
+def _middle(steps: Floats) -> float:
+    """The upper median: of hundreds of series numpy's own costs more than all the rest."""
+    return float(np.partition(steps, len(steps) // 2)[len(steps) // 2])
 
 
 def _united(rows: Iterable[Floats]) -> Floats:
