@@ -172,10 +172,10 @@ def test_any_line_can_be_said_otherwise(line: str) -> None:
 
 def test_lines_are_wrapped_as_runtimes_do() -> None:
     """A log without times, and cluster events, are left alone by those that write times."""
-    assert wrapped(LINE.encode(), "cri") == f"2026-10-03T15:46:21Z stdout F {LINE}".encode()
-    assert json.loads(wrapped(LINE.encode(), "docker"))["log"] == f"{LINE}\n"
-    assert wrapped(LINE.encode(), "compose") == f"app-1  | {LINE}".encode()
-    assert wrapped(b"no time", "cri") == b"no time"
+    assert wrapped(LINE.encode(), "cri", "llm-0") == f"2026-10-03T15:46:21Z stdout F {LINE}".encode()
+    assert json.loads(wrapped(LINE.encode(), "docker", "llm-0"))["log"] == f"{LINE}\n"
+    assert wrapped(LINE.encode(), "compose", "llm-0") == f"llm-0  | {LINE}".encode()
+    assert wrapped(b"no time", "cri", "llm-0") == b"no time"
 
 
 def test_survival_is_that_of_all_losses_of_a_case() -> None:

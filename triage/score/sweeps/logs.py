@@ -24,7 +24,7 @@ def wrap(case: UnderChange) -> Iterator[Trial]:
     """Every line as a container runtime keeps it; which one the case's name decides."""
     if case.logs():
         runtime = _RUNTIMES[int(hashlib.sha256(case.case.name.encode()).hexdigest()[:8], 16) % len(_RUNTIMES)]
-        yield case.same("wrap", runtime, case.reread(lambda _file, text: wrapped(text, runtime)))
+        yield case.same("wrap", runtime, case.reread(lambda file, text: wrapped(text, runtime, file.partition(".")[0])))
 
 
 def _each(text: bytes, way: Callable[[str], str]) -> bytes:

@@ -78,12 +78,13 @@ WAYS: dict[str, Callable[[str], str]] = {
 """Ways to say a line otherwise."""
 
 
-def wrapped(text: bytes, runtime: str) -> bytes:
+def wrapped(text: bytes, runtime: str, container: str) -> bytes:
     """A log as a container runtime keeps it.
 
     :param runtime: ``cri`` (``TIME stdout F LINE``), ``docker`` (JSON), ``compose`` (``NAME | LINE``). The first two put a time
         before each line, here that of the line itself or of the one before it; a log whose first line has none, and what is
         no program's own output, is left alone
+    :param container: whose log it is, as Compose writes it before each line
     """
     lines = text.decode("utf-8", "surrogateescape").split("\n")
     first = next((line for line in lines if line.strip()), "")
@@ -93,13 +94,13 @@ def wrapped(text: bytes, runtime: str) -> bytes:
     for line in lines:
         found = _ISO.search(line)
         stamp = _as_utc(found.group()) if found else stamp
-        out.append(_wrapped(line, stamp, runtime) if line else line)
+        out.append(_wrapped(line, stamp, runtime, container) if line else line)
     return "\n".join(out).encode("utf-8", "surrogateescape")
 
 
-def _wrapped(line: str, stamp: str, runtime: str) -> str:
+def _wrapped(line: str, stamp: str, runtime: str, container: str) -> str:
     if runtime == "compose":
-        return f"app-1  | {line}"
+        return f"{container}  | {line}"
     if runtime == "cri":
         return f"{stamp} stdout F {line}"
     return json.dumps({"log": f"{line}\n", "stream": "stdout", "time": stamp}, separators=(",", ":"))
