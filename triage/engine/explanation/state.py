@@ -1,9 +1,12 @@
 """The state of the service: from what users notice, from what was found, and from what nobody understood."""
 
 from collections.abc import Sequence
+from math import inf
 
 from triage.engine.frame import Frame
 from triage.model.diagnosis import Finding, Promised, Status, Symptom, Unread, Vital
+from triage.model.observation import Observation
+from triage.model.vocabulary import Scope
 
 INCIDENT = 1.0
 """Harm from which on the service is in an incident; triage/engine/promises/entries.py says how it is measured."""
@@ -11,6 +14,9 @@ INCIDENT = 1.0
 _MUCH_WORSE = 2.0
 _NEAR = 0.5
 """A wait that has doubled and uses up half of what was promised is no proof that nobody suffers."""
+
+_OWN = frozenset({Scope.SERVICE, Scope.REPLICA, Scope.GATEWAY})
+"""Whose word counts for the service: not that of a host or an exporter."""
 
 _DELAYS = ("ttft", "e2e", "itl")
 
@@ -45,7 +51,9 @@ def state_of(
     """The state of the service.
 
     It is an incident if promises are broken badly, or if something grave was found and nobody can say that no user suffers. It
-    is healthy only if every promise is known to be kept and nothing that was seen is left unexplained.
+    is healthy only if every promise is known to be kept and nothing that was seen is left unexplained. Where users are well and
+    something odd that is new is explained by nothing, it is degraded: a person has to look. Where nobody measures how users are,
+    what its own programs say of their end or of a cause decides.
     """
     del noticed
     severities = {finding.severity for finding in findings}
@@ -54,12 +62,31 @@ def state_of(
         return Status.INCIDENT
     if broken or "warning" in severities:
         return Status.DEGRADED
+    odd = _unexplained(frame, findings)
+    if not any(vital.state is Promised.KEPT for vital in vitals):
+        return _by_word(odd, frame)
     if any(vital.state is Promised.OPEN for vital in vitals) or not enough_seen(vitals):
         return Status.INCONCLUSIVE
-    return Status.INCONCLUSIVE if unread or _unexplained(frame, findings) else Status.HEALTHY
+    if odd:
+        return Status.DEGRADED
+    return Status.INCONCLUSIVE if unread else Status.HEALTHY
 
 
-def _unexplained(frame: Frame, findings: Sequence[Finding]) -> bool:
-    """Whether anything that has to be explained is not."""
+def _unexplained(frame: Frame, findings: Sequence[Finding]) -> list[Observation]:
+    """What has to be explained, is new in the window, and is the evidence of no finding."""
     told = {evidence.text for finding in findings for evidence in finding.evidence if evidence.text}
-    return any(one.salient and one.text not in told for one in frame.seen.odd)
+    start = frame.recording.window.start
+    return [one for one in frame.seen.odd if one.salient and one.text not in told and one.onset and one.onset[1] >= start]
+
+
+def _by_word(odd: Sequence[Observation], frame: Frame) -> Status:
+    """The state where nobody measures how users are: a grave cause or end that an own program tells means that it does not serve.
+
+    Unless it was ready afterwards.
+    """
+    ready = {one.subject: one.onset[1] for one in frame.seen.odd if one.sort == "life" and one.of == "ready" and one.onset}
+    own = [one for one in odd if one.subject.scope in _OWN and "stranger" not in one.attrs]
+    left = [one for one in own if one.onset is None or ready.get(one.subject, -inf) <= one.onset[1]]
+    if any(one.sort == "life" or (one.sort == "said" and one.attrs.get("severity") == "critical") for one in left):
+        return Status.INCIDENT
+    return Status.DEGRADED if any(one.sort == "said" for one in left) else Status.INCONCLUSIVE
