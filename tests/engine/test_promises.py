@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from tests.engine.making import Buckets, Shift, derived, frame_of
+from tests.engine.making import BEGIN, Buckets, Shift, derived, frame_of, who
 from triage.engine.explanation.state import harm_of, state_of
 from triage.engine.frame import Frame
 from triage.engine.observations.promises import promises
@@ -15,6 +15,7 @@ from triage.engine.promises import ledger
 from triage.engine.promises.entries import surely_above
 from triage.engine.symptoms import symptoms
 from triage.model.diagnosis import Promised, Status, Vital
+from triage.model.observation import Observation, Seen, Sort
 from triage.model.vocabulary import Scope
 
 BOUNDS = (0.1, 0.5, 1, 5)
@@ -248,3 +249,43 @@ def test_a_broken_promise_is_an_observation() -> None:
     assert [(one.of, one.salient) for one in seen.odd] == [("ttft_p95_s", True)]
     assert seen.could_tell("promise", ["error_ratio"], Scope.SERVICE)
     assert not seen.could_tell("promise", ["quality"], Scope.SERVICE)
+
+
+def odd(sort: Sort, of: str, *, subject: str = "replica/a", since: float | None = 60.0, **attrs: str) -> Observation:
+    """Something odd that has to be explained, so many seconds after the window's start."""
+    onset = None if since is None else (BEGIN + 600.0 + since, BEGIN + 600.0 + since)
+    return Observation(sort, of, who(subject), f"{of} of {subject}", onset, attrs=attrs, salient=True)
+
+
+@pytest.mark.parametrize(
+    ("seen", "state"),
+    [
+        (odd("shift", "finished.length_ratio", since=None), Status.DEGRADED),
+        (odd("instrument", "core-missing", since=-300), Status.HEALTHY),
+        (odd("instrument", "gap"), Status.DEGRADED),
+    ],
+    ids=["odd", "an instrument as it always was", "an instrument that changed"],
+)
+def test_what_nothing_explains_forbids_healthy(seen: Observation, state: Status) -> None:
+    """Every promise is kept, and there is more to say."""
+    frame = well()
+    frame.seen = Seen((seen,))
+    assert status(frame) is state
+
+
+@pytest.mark.parametrize(
+    ("seen", "state"),
+    [
+        ([odd("said", "toolchain-missing", severity="critical")], Status.INCIDENT),
+        ([odd("said", "weights-slow", severity="warning")], Status.DEGRADED),
+        ([odd("life", "killed", subject="node/n1")], Status.INCONCLUSIVE),
+        ([odd("life", "killed", stranger="yes")], Status.INCONCLUSIVE),
+        ([odd("life", "killed"), odd("life", "ready", since=120)], Status.INCONCLUSIVE),
+    ],
+    ids=["a cause that ends a start", "a slow start", "a host", "a stranger", "ready again"],
+)
+def test_where_nobody_measures_users_the_word_of_the_own_programs_decides(seen: list[Observation], state: Status) -> None:
+    """A log that ends with a failed start is no riddle: nobody is served."""
+    frame = derived({})
+    frame.seen = Seen(tuple(seen))
+    assert status(frame) is state

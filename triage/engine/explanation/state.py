@@ -73,10 +73,14 @@ def state_of(
 
 
 def _unexplained(frame: Frame, findings: Sequence[Finding]) -> list[Observation]:
-    """What has to be explained, is new in the window, and is the evidence of no finding."""
+    """What has to be explained and is the evidence of no finding; of instruments only what is new: many always lack a part."""
     told = {evidence.text for finding in findings for evidence in finding.evidence if evidence.text}
-    start = frame.recording.window.start
-    return [one for one in frame.seen.odd if one.salient and one.text not in told and one.onset and one.onset[1] >= start]
+    odd = [one for one in frame.seen.odd if one.salient and one.text not in told]
+    return [one for one in odd if one.sort != "instrument" or _is_new(one, frame)]
+
+
+def _is_new(one: Observation, frame: Frame) -> bool:
+    return one.onset is not None and one.onset[1] >= frame.recording.window.start
 
 
 def _by_word(odd: Sequence[Observation], frame: Frame) -> Status:
