@@ -35,6 +35,14 @@ def test_longer_answers_drive_the_load() -> None:
     assert found["answer-length"].size == pytest.approx(5.0, rel=0.2)
 
 
+def test_answers_that_do_not_end_are_long_though_none_of_them_is_counted() -> None:
+    rows = {**GROWN, "tokens.generation": 400.0, "finished": Shift(2.0, 0.0)}
+    lengths = Buckets((1000.0,), (0.0, 0.0), (2.0, 0.0), value=Shift(200.0, 200.0))
+    size = driven(derived(rows, histograms={"length.generation": lengths}))["answer-length"].size
+    assert size is not None
+    assert size > 10
+
+
 def test_a_limit_is_a_bottleneck_and_drives_only_alone() -> None:
     capped = {"batch.running": 8.0, "batch.limit": 8.0, "queue.waiting": Shift(0.0, 40.0), "kv.usage": 0.2}
     assert driven(derived(capped))["limit"].attrs["first"] == "yes"

@@ -29,6 +29,11 @@ _AT_LIMIT = 0.95
 _ROOM = 0.8
 _LEAST_REQUESTS = 15.0
 
+_FLOWS = 0.5
+_FEW_END = 0.5
+"""If answers end at less than half their rate while tokens flow at more than half of theirs, those that ended say little of the
+others."""
+
 
 @dataclass(frozen=True)
 class Spans:
@@ -163,6 +168,19 @@ def _per_request(name: str, tokens: str) -> Callable[[Frame, Spans], float | Non
     return worked_out
 
 
+def _answer_length(frame: Frame, spans: Spans) -> float | None:
+    """Growth of the answers: of those that ended, or where few end and tokens flow on, at least of the tokens per ended one."""
+    of_ended = _per_request("length.generation", "tokens.generation")(frame, spans)
+    endings = total(frame, "finished")
+    made, ended = spans.ratio(total(frame, "tokens.generation")), spans.ratio(endings)
+    if endings is None or made is None or ended is None or made < _FLOWS or ended > _FEW_END:
+        return of_ended
+    counted = float(np.nansum(endings[spans.before > 0])) * frame.grid.step
+    if counted < _LEAST_REQUESTS:
+        return of_ended
+    return max(of_ended or 0.0, made / max(ended, 1.0 / counted))
+
+
 def _mean_ratio(above: Floats, below: Floats, spans: Spans, step: float) -> float | None:
     """Growth of a quotient of sums; None with too few in either span."""
     means = []
@@ -260,7 +278,7 @@ FACTORS: dict[str, Callable[[Frame, Spans], float | None]] = {
     "arrivals": _arrivals,
     "attempts": _attempts,
     "prompt-length": _per_request("length.prompt", "tokens.prompt"),
-    "answer-length": _per_request("length.generation", "tokens.generation"),
+    "answer-length": _answer_length,
     "prefix-hits": _prefix_hits,
     "pace": _pace,
     "replicas": _replicas,
