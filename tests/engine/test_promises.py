@@ -1,6 +1,8 @@
 """The ledger of promises: kept only if what was seen excludes that it is broken; what cannot be told is open."""
 
+from dataclasses import replace
 from math import nan
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,14 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from tests.engine.making import BEGIN, Buckets, Shift, derived, frame_of, who
+from triage.engine.diagnose import diagnose
 from triage.engine.explanation.state import harm_of, state_of
 from triage.engine.frame import Frame
 from triage.engine.observations.promises import promises
 from triage.engine.promises import ledger
 from triage.engine.promises.entries import surely_above
 from triage.engine.symptoms import symptoms
+from triage.ingest.incident import read_incident
 from triage.model.diagnosis import Promised, Status, Vital
 from triage.model.observation import Observation, Seen, Sort
+from triage.model.recording import Recording, Series
 from triage.model.vocabulary import Scope
 
 BOUNDS = (0.1, 0.5, 1, 5)
@@ -289,3 +294,27 @@ def test_where_nobody_measures_users_the_word_of_the_own_programs_decides(seen: 
     frame = derived({})
     frame.seen = Seen(tuple(seen))
     assert status(frame) is state
+
+
+def cut_off(recording: Recording, seconds: float) -> Recording:
+    """A recording whose engines do not answer for its last seconds: their samples end, and each scrape of them fails."""
+    end = recording.window.end - seconds
+
+    def cut(one: Series) -> Series:
+        if one.signal == "target.up":
+            return replace(one, values=np.where(one.times > end, 0.0, one.values))
+        return replace(one, times=one.times[one.times <= end], values=one.values[one.times <= end])
+
+    engines = [one for one in recording.series if one.subject.scope is Scope.REPLICA]
+    shortened = [
+        replace(one, times=one.times[one.times <= end], rates=one.rates[one.times <= end], sums=one.sums[one.times <= end])
+        for one in recording.histograms
+    ]
+    return replace(recording, series=[cut(one) for one in engines], histograms=shortened)
+
+
+@pytest.mark.parametrize(("seconds", "state"), [(0.0, Status.HEALTHY), (5.0, Status.INCIDENT), (20.0, Status.INCIDENT)])
+def test_a_recorded_service_whose_engines_all_die_at_its_end(seconds: float, state: Status) -> None:
+    """Scraped every two seconds: two or three failed scrapes decide."""
+    recording = read_incident(Path(__file__).parents[1] / "quiet" / "healthy")
+    assert diagnose(cut_off(recording, seconds), ()).status is state

@@ -18,6 +18,7 @@ _NEAR = 0.5
 _OWN = frozenset({Scope.SERVICE, Scope.REPLICA, Scope.GATEWAY})
 """Whose word counts for the service: not that of a host or an exporter."""
 
+_GOOD = frozenset({"started", "appeared", "ready"})
 _DELAYS = ("ttft", "e2e", "itl")
 
 
@@ -89,7 +90,7 @@ def _by_word(odd: Sequence[Observation], frame: Frame) -> Status:
     Unless it was ready afterwards.
     """
     ready = {one.subject: one.onset[1] for one in frame.seen.odd if one.sort == "life" and one.of == "ready" and one.onset}
-    own = [one for one in odd if one.subject.scope in _OWN and "stranger" not in one.attrs]
+    own = [one for one in odd if one.subject.scope in _OWN and "stranger" not in one.attrs and one.of not in _GOOD]
     left = [one for one in own if one.onset is None or ready.get(one.subject, -inf) <= one.onset[1]]
     if any(one.sort == "life" or (one.sort == "said" and one.attrs.get("severity") == "critical") for one in left):
         return Status.INCIDENT

@@ -101,8 +101,9 @@ def _failed_scrapes(one: Subject, frame: Frame) -> Floats:
     series = next((some for some in frame.recording.by_signal.get("target.up", ()) if some.subject == one), None)
     if series is None or is_stale(frame, ("target.up",)):
         return np.zeros(0)
-    answered = np.flatnonzero(series.values != 0)
-    return series.times[int(answered[-1]) + 1 if len(answered) else 0 :]
+    until = int(np.searchsorted(series.times, frame.recording.window.end, side="right"))
+    answered = np.flatnonzero(series.values[:until] != 0)
+    return series.times[int(answered[-1]) + 1 if len(answered) else 0 : until]
 
 
 def _holds(flags: "np.ndarray[tuple[int], np.dtype[np.bool_]]", scrapes: int) -> bool:

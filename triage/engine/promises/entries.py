@@ -78,10 +78,12 @@ def interval_of(frame: Frame, signals: Sequence[str]) -> float:
 
 
 def last_seen(frame: Frame, signals: Sequence[str]) -> float | None:
-    """Time of the last sample of some signals; None if there is none."""
+    """Time of the last sample of some signals until the window's end; None if there is none."""
+    end = frame.recording.window.end
     times = [one.times for name in signals for one in frame.recording.by_signal.get(name, ())]
     times += [one.times for name in signals for one in frame.histograms(name).values()]
-    return max((float(some[-1]) for some in times if len(some)), default=None)
+    last = [(some, int(np.searchsorted(some, end, side="right"))) for some in times]
+    return max((float(some[index - 1]) for some, index in last if index), default=None)
 
 
 def is_stale(frame: Frame, signals: Sequence[str]) -> bool:
