@@ -13,6 +13,7 @@ from triage.render.reading import (
     decider,
     facts,
     gaps,
+    is_refused,
     listed,
     place,
     queries,
@@ -201,7 +202,7 @@ def _unseen(one: Diagnosis, *, verbose: bool) -> Iterable[str]:
         for source in coverage.sources
         if source.state != "ok"
     )
-    if verbose or one.status is not Status.HEALTHY:
+    if verbose or (one.status is not Status.HEALTHY and not is_refused(one)):
         lines.extend(_gaps(one, verbose=verbose or is_blind))
     lines.extend(
         f"{code(signal.signal)} is **{signal.state.replace('_', ' ')}** and was not used: {markdown(signal.reason)}".rstrip(" :")

@@ -3,7 +3,18 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from triage.model.diagnosis import Diagnosis, Evidence, Finding, LayerState, NotEvaluated, RuledOut, Status, Symptom, Verdict
+from triage.model.diagnosis import (
+    Diagnosis,
+    Evidence,
+    Finding,
+    LayerState,
+    NotEvaluated,
+    Promised,
+    RuledOut,
+    Status,
+    Symptom,
+    Verdict,
+)
 from triage.model.units import NO_DATA, clock, compared, duration, interval, number, quantity
 from triage.model.vocabulary import catalogue
 
@@ -200,6 +211,12 @@ class Gap:
 
     how: str
     rules: tuple[NotEvaluated, ...]
+
+
+def is_refused(diagnosis: Diagnosis) -> bool:
+    """Whether a source that was named failed and nothing that users notice is known: that is to be mended, the rest can wait."""
+    failed = any(source.state == "failed" for source in diagnosis.coverage.sources)
+    return failed and not any(vital.state is Promised.KEPT for vital in diagnosis.vitals)
 
 
 def gaps(not_evaluated: Sequence[NotEvaluated]) -> list[Gap]:

@@ -17,6 +17,7 @@ from triage.render.reading import (
     decider,
     facts,
     gaps,
+    is_refused,
     listed,
     meaning,
     named,
@@ -350,8 +351,11 @@ class _Report:
         blind = self.diagnosis.status is Status.INCONCLUSIVE
         self.page.heading("What is missing for an answer" if blind else "What could not be looked at")
         self._sources()
-        self.page.para(f"{judged}; for the others:" if self.diagnosis.not_evaluated else judged, indent=2)
-        self._gaps()
+        if is_refused(self.diagnosis) and not self.verbose:
+            self.page.para(f"{judged}; --verbose says what else could be looked at", indent=2)
+        else:
+            self.page.para(f"{judged}; for the others:" if self.diagnosis.not_evaluated else judged, indent=2)
+            self._gaps()
         self._strange()
 
     def _unseen_in_short(self, judged: str) -> None:
@@ -363,8 +367,9 @@ class _Report:
 
     def _sources(self) -> None:
         styles = {"failed": ("✖", "bad"), "partial": ("▲", "warn"), "absent": ("?", "unsure")}
+        only_failed = is_refused(self.diagnosis) and not self.verbose
         for source in self.diagnosis.coverage.sources:
-            if source.state != "ok":
+            if source.state == "failed" if only_failed else source.state != "ok":
                 sign, style = styles[source.state]
                 reason = f": {source.reason}" if source.reason else ""
                 self.page.para([f"source {source.name} ", (source.state, style), reason], lead=(f"{sign} ", style), indent=2)
