@@ -57,6 +57,11 @@ def last(recording: Recording, signal: str) -> float:
     return float(series_of(recording, signal).values[-1])
 
 
+def total(recording: Recording, signal: str) -> float:
+    """Sum of the latest values of all engines behind the target."""
+    return float(sum(one.values[-1] for one in recording.by_signal[signal]))
+
+
 def count(recording: Recording, signal: str) -> float:
     """How much a rate's counter grew between the two scrapes."""
     return round(last(recording, signal) * STEP, 6)
@@ -456,11 +461,14 @@ def test_vllm_steps_are_the_count_of_a_histogram_named_total() -> None:
     assert mean(recording, "engine.step_tokens") == pytest.approx(67 / 64)
 
 
-def test_vllm_data_parallel_engines_are_summed_but_ratios_are_not() -> None:
-    """Two engines of one server run different requests; a ratio summed over them would be above 1."""
+def test_vllm_data_parallel_engines_are_replicas_of_their_own() -> None:
+    """Two engines of one server run different requests on caches of their own; the process is one."""
     recording = read(payload("vllm-features"))
-    assert last(recording, "batch.running") == 40
-    assert last(recording, "kv.usage") == 0.91
+    assert [(one.subject.id, one.values[-1]) for one in recording.by_signal["batch.running"]] == [
+        ("svc-0/engine-0", 30),
+        ("svc-0/engine-1", 10),
+    ]
+    assert max(one.values[-1] for one in recording.by_signal["kv.usage"]) == 0.91
 
 
 def test_vllm_processes_that_report_the_same_cache_count_once() -> None:
@@ -472,7 +480,7 @@ def test_vllm_processes_that_report_the_same_cache_count_once() -> None:
 def test_vllm_waiting_is_split_by_reason() -> None:
     """Requests that wait for room are not those that wait for something else."""
     recording = read(payload("vllm-features"))
-    assert (last(recording, "queue.capacity"), last(recording, "queue.deferred")) == (6, 2)
+    assert (total(recording, "queue.capacity"), total(recording, "queue.deferred")) == (6, 2)
 
 
 def test_vllm_finish_reasons_are_told_apart() -> None:
@@ -557,10 +565,10 @@ def test_vllm_http_counts_are_its_own_targets() -> None:
 
 
 def test_sglang_priority_parts_are_not_added_to_their_total() -> None:
-    """The empty priority holds the total of all priorities; two data-parallel ranks are summed."""
+    """The empty priority holds the total of all priorities, of each of two data-parallel ranks."""
     recording = read(payload("sglang-0.5.18"))
-    assert last(recording, "batch.running") == 88
-    assert last(recording, "queue.waiting") == 12
+    assert total(recording, "batch.running") == 88
+    assert total(recording, "queue.waiting") == 12
 
 
 def test_sglang_pipeline_ranks_are_copies() -> None:
@@ -593,22 +601,22 @@ def test_sglang_ttft_of_older_versions_has_no_such_label() -> None:
 
 def test_sglang_progress_is_counted_while_requests_run() -> None:
     """generation_tokens_total moves when a request ends; realtime_tokens_total moves with it and comes first."""
-    one = series_of(read(payload("sglang-0.5.18")), "tokens.generation")
-    assert one.origin.metric == "sglang:realtime_tokens_total"
-    assert one.values[-1] * STEP == pytest.approx(2 * 43210)
+    recording = read(payload("sglang-0.5.18"))
+    assert {one.origin.metric for one in recording.by_signal["tokens.generation"]} == {"sglang:realtime_tokens_total"}
+    assert total(recording, "tokens.generation") * STEP == pytest.approx(2 * 43210)
 
 
 def test_sglang_prompt_tokens_leave_out_retractions_and_computed_ones_do_not() -> None:
     """What is computed again after a retraction is work but no demand."""
     recording = read(payload("sglang-0.5.18"))
-    assert count(recording, "tokens.prompt") == 2 * (84000 + 40000 + 3000 + 1000)
-    assert count(recording, "tokens.prompt_computed") == 2 * 91000
+    assert total(recording, "tokens.prompt") * STEP == pytest.approx(2 * (84000 + 40000 + 3000 + 1000))
+    assert total(recording, "tokens.prompt_computed") * STEP == pytest.approx(2 * 91000)
 
 
 def test_sglang_hits_are_summed_over_tiers() -> None:
     """The hit ratio has the hits of all tiers above and all prompt tokens below."""
     recording = read(payload("sglang-0.5.18"))
-    assert last(recording, "prefix.hits") / last(recording, "prefix.queries") == pytest.approx(44000 / 128000)
+    assert total(recording, "prefix.hits") / total(recording, "prefix.queries") == pytest.approx(44000 / 128000)
 
 
 @pytest.mark.parametrize("sources", [{"total": 60}, {"device": 40, "host": 15, "storage_file": 5}, {"": 60}])

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from triage.engine.frame import Frame
 from triage.ingest.dialects import load_dialects
 from triage.ingest.naming import index_names, speaker
 from triage.ingest.places import Census, Places
@@ -261,3 +262,40 @@ def test_who_carries_whom_and_who_sends_to_whom() -> None:
     assert recording.routes == {Subject(Scope.GATEWAY, "10.0.0.8:8001"): (REPLICA,)}
     assert recording.is_stranger("other-0")
     assert not any(map(recording.is_stranger, ("llm-prod-0", EXPORTER, "gpu-node-1", "")))
+
+
+def engines_behind(*ranks: str, label: str = "engine", **more: str) -> list[RawSeries]:
+    """Engines behind one target, each of which waits for as many requests as its place says, and their process."""
+    rows = []
+    for number, rank in enumerate(ranks):
+        labels = {**_ENGINE, label: rank, **more}
+        rows.append(RawSeries("vllm:num_requests_waiting", labels, TIMES, np.full(len(TIMES), float(number))))
+    process = {name: text for name, text in _ENGINE.items() if name not in {"engine", "model_name"}}
+    return [*rows, RawSeries("process_resident_memory_bytes", process, TIMES, np.full(len(TIMES), 7.0))]
+
+
+def test_engines_behind_one_target_stay_several_replicas() -> None:
+    """Data-parallel ranks are twins that can be compared; what is told of their process is told of all of them."""
+    rows = engines_behind("0", "1")
+    recording = translate([*rows, *raw([*PODS, *MACHINE])], DIALECTS, Service(name="llm-prod"), WINDOW)
+    ranks = [Subject(Scope.REPLICA, f"llm-prod-0/engine-{rank}") for rank in (0, 1)]
+    assert recording.subjects[Scope.REPLICA] == ranks == recording.engines_of(REPLICA)
+    assert {one.subject: one.values[0] for one in recording.by_signal["queue.waiting"]} == {ranks[0]: 0.0, ranks[1]: 1.0}
+    assert [one.subject for one in recording.by_signal["process.rss"]] == [REPLICA]
+    assert recording.links[ranks[1]] == (NODE, REPLICA)
+    frame = Frame(recording)
+    process = frame.cells("process.rss", ranks[1])
+    assert process is not None
+    assert np.nanmax(process) == 7.0
+    assert frame.related(ranks[0], Scope.REPLICA) == [ranks[0], REPLICA]
+    assert frame.related(REPLICA, Scope.REPLICA) == [REPLICA, *ranks]
+
+
+def test_one_engine_is_its_target() -> None:
+    """One rank, and one that follows another (a worker that was started anew), is no group."""
+    alone = translate(engines_behind("0"), DIALECTS, Service(name="llm-prod"), WINDOW)
+    assert alone.subjects[Scope.REPLICA] == [REPLICA]
+    first, second, process = engines_behind("old", "new", label="WorkerId")
+    later = RawSeries(second.name, second.labels, second.times + TIMES[-1] + 15.0, second.values)
+    anew = translate([first, later, process], DIALECTS, Service(name="llm-prod"), WINDOW)
+    assert anew.subjects[Scope.REPLICA] == [REPLICA]

@@ -205,8 +205,13 @@ class Frame:
         return signal in self._cells or signal in self._histograms
 
     def cells(self, signal: str, subject: Subject) -> Floats | None:
-        """One signal of one subject, shape (N,), NaN where unknown; None if it was never measured."""
-        return self._cells.get(signal, {}).get(subject)
+        """One signal of one subject, shape (N,), NaN where unknown; None if it was never measured.
+
+        What is told of several engines behind one target holds for each, unless it is an amount, which they share.
+        """
+        having = self._cells.get(signal, {})
+        whole = None if subject in having else self.recording.whole_of(subject)
+        return having.get(subject) if whole is None or catalogue()[signal].kind is Kind.RATE else having.get(whole)
 
     def of(self, signal: str) -> Mapping[Subject, Floats]:
         """A signal of every subject that has it."""
@@ -240,8 +245,11 @@ class Frame:
 
     def related(self, subject: Subject, scope: Scope) -> list[Subject]:
         """Subjects of a scope that a subject belongs to or that belong to it; all of the scope for the service itself."""
+        whole = self.recording.whole_of(subject)
         if subject.scope is scope:
-            return [subject]
+            return [subject, *([whole] if whole else []), *self.recording.engines_of(subject)]
+        if whole and scope is Scope.GPU:
+            return self.related(whole, scope)
         if scope is Scope.SERVICE:
             return [Subject(scope, self.recording.service)]
         everything = self.recording.subjects[scope]

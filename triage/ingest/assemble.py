@@ -455,7 +455,8 @@ def _selector(group: Group) -> str:
     shared = set(group.parts[0][1].labels.items())
     for _, one in group.parts[1:]:
         shared &= one.labels.items()
-    keep = {label: value for label, value in shared if label in _TELLING or label in group.use.entry.where}
+    telling = {*_TELLING, *group.use.entry.where, *group.use.dialect.engines}
+    keep = {label: value for label, value in shared if label in telling}
     if "pod" in keep or "replica" in keep:
         keep.pop("instance", None)
     conditions = [f'{label}="{_escaped(value)}"' for label, value in sorted(keep.items())]

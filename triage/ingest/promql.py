@@ -341,7 +341,7 @@ def _kept(uses: Sequence[Use]) -> set[str]:
     kept = {*_KEPT}
     for use in uses:
         kept.update(_KEPT_FOR.get(scope_of(use), ()), use.entry.where, use.entry.facts)
-        kept.update(use.entry.copies)
+        kept.update(use.entry.copies, use.dialect.engines)
         kept.update(label for label in (use.entry.asked, use.entry.served, use.entry.items, use.entry.code) if label)
         kept.update(label for labels in use.dialect.identity.values() for label in labels)
         if use.part == "bucket":

@@ -16,6 +16,7 @@ from triage.ingest.exporter_xids import exporter_xids
 from triage.ingest.identity import lost_labels
 from triage.ingest.lifetimes import metric_events
 from triage.ingest.naming import GENERIC, OWN, Group, Index, Use, Ways, index_names, speaker
+from triage.ingest.parts import Engines
 from triage.ingest.places import first
 from triage.ingest.rates import sample_step
 from triage.ingest.raw import RawSeries
@@ -39,7 +40,7 @@ def translate(series: Iterable[RawSeries], dialects: Sequence[Dialect], service:
     index = index_names(dialects)
     selection = select(series, service, lambda name: speaker(index, name))
     step = _usual_step(series)
-    found = _Reading(series, index, selection, window.start)
+    found = _Reading(series, index, selection, window.start, step)
     made = Assembler(series, step)
     for ways in found.groups.values():
         made.add(ways)
@@ -115,22 +116,37 @@ class _Reading:
     """What a source's series say of a service, before any arithmetic: groups that make a signal, facts, and what belongs to what.
 
     :param until: Unix seconds up to which things are as usual
+    :param step: usual distance of samples, seconds
     """
 
-    def __init__(self, series: Sequence[RawSeries], index: Index, selection: Selection, until: float) -> None:
+    def __init__(self, series: Sequence[RawSeries], index: Index, selection: Selection, until: float, step: float) -> None:
         self.groups: dict[tuple[str, Subject], Ways] = {}
         self._series, self._index, self._selection, self._until = series, index, selection, until
         self._facts: dict[tuple[Subject, str], tuple[float, Fact]] = {}
         self._homes: dict[int, Homes] = {}
         self._places: dict[tuple[Subject, Scope], tuple[float, frozenset[str]]] = {}
         self._routes: dict[Subject, set[Subject]] = {}
+        self._engines = Engines()
         self.gateways: set[str] = set()
         targets = _target_dialects(series, index)
-        for one in series:
-            for use in _uses(one, index, targets):
-                subject = _subject(one.labels, use, selection)
-                if subject is not None:
-                    self._add(one, use, subject)
+        read = [(one, use) for one in series for use in _uses(one, index, targets)]
+        about = [(one, use, subject) for one, use in read if (subject := _subject(one.labels, use, selection)) is not None]
+        for one, use, subject in about:
+            if subject.scope is Scope.REPLICA:
+                self._engines.note(subject, use.dialect.engines, one.labels, (float(one.times[0]), float(one.times[-1])))
+        for one, use, subject in about:
+            self._add(one, use, self._engine(one, use, subject, step))
+            if use.entry.facts and subject.scope is Scope.REPLICA:
+                self._note_facts(one, use, subject)
+        for engine, whole in self._engines.parts.items():
+            for signal in [signal for signal, subject in self.groups if subject == engine]:
+                self.groups.pop((signal, whole), None)
+
+    def _engine(self, one: RawSeries, use: Use, subject: Subject, step: float) -> Subject:
+        """The engine that a series of a replica is about, where several are behind the replica's target."""
+        if subject.scope is not Scope.REPLICA or not use.dialect.engines:
+            return subject
+        return self._engines.part(subject, use.dialect.engines, one.labels, step)
 
     def _add(self, one: RawSeries, use: Use, subject: Subject) -> None:
         """Takes one reading of a series."""
@@ -202,12 +218,14 @@ class _Reading:
 
     @property
     def links(self) -> dict[Subject, tuple[Subject, ...]]:
-        """Which replica runs on which node, which card belongs to which replica and node."""
+        """Which replica runs on which node and is a part of which, which card belongs to which replica and node."""
         links: dict[Subject, set[Subject]] = {}
         for replica, node in self._selection.node_of.items():
             links.setdefault(Subject(Scope.REPLICA, replica), set()).add(Subject(Scope.NODE, node))
         for (card, scope), (_, places) in self._places.items():
             links.setdefault(card, set()).update(Subject(scope, place) for place in places)
+        for engine, whole in self._engines.parts.items():
+            links[engine] = {whole, *links.get(whole, set())}
         for card in {card for card, _ in self._places if (card, Scope.NODE) not in self._places}:
             nodes = {node for owner in links[card] for node in links.get(owner, ())}
             links[card] |= nodes if len(nodes) == 1 else set()

@@ -97,6 +97,7 @@ class Dialect(BaseModel):
     :param prefixes: spellings of the common prefix; names in the table are written with the first one
     :param identity: labels that hold the id of a subject, by scope, best first; added before the usual ones
     :param jobs: regular expression of scrape job names that mark generic metrics (``process_*``, ``up``) as this source's
+    :param engines: labels that tell several engines behind one target apart (data-parallel ranks, models): each is a replica
     :param core: metrics that every target of the source shows from its start on, each by a name of its entry; where most of
         them are there, one that is not there is missed
     :param unknown: values by which the source says, of whatever it measures, that it does not measure it
@@ -110,6 +111,7 @@ class Dialect(BaseModel):
     prefixes: tuple[str, ...] = ()
     identity: dict[Scope, tuple[str, ...]] = Field(default_factory=dict)
     jobs: str = ""
+    engines: tuple[str, ...] = ()
     core: tuple[str, ...] = ()
     unknown: tuple[float, ...] = ()
     metrics: tuple[Entry, ...]

@@ -149,7 +149,8 @@ class Window:
 class Recording:
     """Everything known of one service over one window.
 
-    :param links: the subjects that a subject belongs to (a GPU to its replica and node, a replica to its node)
+    :param links: the subjects that a subject belongs to (a GPU to its replica and node, a replica to its node; of several engines
+        behind one target each is a replica that belongs to the target's, which holds what is told of all of them)
     :param routes: gateway -> the replicas that it says it sends to
     :param strangers: services and pods that the data knows and that are none of this service's, sorted
     :param objectives: what the service promises (``ttft_p95_s``, ``error_ratio`` …)
@@ -195,15 +196,32 @@ class Recording:
 
     @cached_property
     def subjects(self) -> dict[Scope, list[Subject]]:
-        """All subjects of series, histograms and links, sorted, by scope."""
+        """All subjects of series, histograms and links, sorted, by scope; of a replica of several engines these alone."""
         found = {s.subject for s in self.series} | {h.subject for h in self.histograms}
         found.update(self.links)
         for targets in self.links.values():
             found.update(targets)
         grouped: dict[Scope, list[Subject]] = {scope: [] for scope in Scope}
-        for subject in sorted(found):
+        for subject in sorted(found - self._wholes.keys()):
             grouped[subject.scope].append(subject)
         return grouped
+
+    @cached_property
+    def _wholes(self) -> dict[Subject, list[Subject]]:
+        """Replica of several engines -> its engines."""
+        wholes: dict[Subject, list[Subject]] = {}
+        for engine in sorted(self.links):
+            if (whole := self.whole_of(engine)) is not None:
+                wholes.setdefault(whole, []).append(engine)
+        return wholes
+
+    def whole_of(self, subject: Subject) -> Subject | None:
+        """The replica that an engine is one of several of; None if it stands for itself."""
+        return next((target for target in self.links.get(subject, ()) if target.scope is subject.scope), None)
+
+    def engines_of(self, replica: Subject) -> list[Subject]:
+        """The engines behind one target, sorted; none if it has but one."""
+        return self._wholes.get(replica, [])
 
     @cached_property
     def _carried(self) -> dict[Subject, list[Subject]]:
