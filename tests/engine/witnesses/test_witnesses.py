@@ -113,7 +113,7 @@ def test_a_coarse_grid_does_not_freeze_a_healthy_fleet() -> None:
     made = frame(card(60.0) | {"tokens.generation": 500.0}, step=300.0, before=1800.0, inside=1800.0)
     seen = question(made)
     assert not [one for one in seen.odd if one.of == "frozen"]
-    assert not any(name == "frozen" for _, name, _ in seen.judged)
+    assert not any(judged[1] == "frozen" for judged in seen.judged)
 
 
 def test_an_engine_that_hangs_is_not_frozen() -> None:
@@ -328,5 +328,5 @@ def test_a_healthy_recording_has_witnesses_that_could_have_told() -> None:
     signals = two(wave) | card(9999.0) | {"tokens.generation@replica/a": wave}
     seen = question(frame(signals))
     assert seen.odd == ()
-    names = {name for _, name, _ in seen.judged}
+    names = {judged[1] for judged in seen.judged}
     assert {"frozen", "gap", "several-processes", "renamed", "below-zero"} <= names
