@@ -10,6 +10,7 @@ from tests.engine.making import Shift, at, cells, frame_of
 from triage.engine.frame import Frame
 from triage.engine.witnesses import question
 from triage.model.observation import Observation
+from triage.model.recording import LOG
 
 LINKS = {
     "gpu/g0": ["replica/a", "node/n1"],
@@ -69,7 +70,7 @@ def of(frame: Frame) -> dict[str, list[Observation]]:
 
 def frame(signals: Mapping[str, object], **told: object) -> Frame:
     """Two replicas on one host, each with a card."""
-    return frame_of(signals, links=LINKS, dialects=DIALECTS, **told)
+    return frame_of(signals, links=LINKS, **({"dialects": DIALECTS} | told))
 
 
 # Frozen
@@ -172,6 +173,15 @@ def test_a_collector_that_is_away_is_told_once() -> None:
     found = of(frame(signals))
     assert [str(one.subject) for one in found["collector-gap"]] == ["service/svc"]
     assert "gap" not in found
+
+
+def test_a_collector_that_is_away_to_the_end_while_logs_go_on() -> None:
+    """Without a log the data may just end there."""
+    signals: dict[str, object] = {"tokens.generation@replica/a": gone(wave), "gpu.power": gone(wave)}
+    assert of(frame(signals)) == {}
+    (one,) = of(frame(signals | {"log.lines": 0.2}, dialects=DIALECTS | {"log.lines": LOG}))["collector-gap"]
+    assert one.end is None
+    assert one.value == pytest.approx(480.0, abs=20.0)
 
 
 def test_a_replica_that_is_taken_away_is_no_silent_target() -> None:

@@ -5,6 +5,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from triage.engine.arithmetic import first_measured, total
 from triage.engine.frame import Frame
 from triage.engine.statistics import together
 from triage.engine.witnesses.voices import Voice, Voices
@@ -58,7 +59,7 @@ def works(frame: Frame, voices: Voices, subject: Subject, since: float, until: f
             return _is_served(frame, subject, inside)
         case Scope.GPU | Scope.GATEWAY:
             replicas = frame.related(subject, Scope.REPLICA) or frame.recording.subjects[Scope.REPLICA]
-            return computes(frame, replicas, inside)
+            return computes(frame, replicas, inside) or (subject.scope is Scope.GPU and _is_asked(frame, inside))
         case Scope.NODE:
             carried = {one for scope in (Scope.REPLICA, Scope.GPU) for one in frame.related(subject, scope)}
             return any(
@@ -80,6 +81,16 @@ def computes(frame: Frame, replicas: list[Subject], inside: Bools) -> bool:
     """Whether any of some engines makes progress in most of some cells."""
     beats = [cells for name in _WORK for replica in replicas if (cells := frame.cells(name, replica)) is not None]
     return bool(beats) and _mostly(together(beats, Combine.MAX)[inside])
+
+
+def _is_asked(frame: Frame, inside: Bools) -> bool:
+    """Whether requests come all the time where no engine says what it does with them."""
+    if any(frame.of(name) for name in _WORK):
+        return False
+    arrivals = first_measured(
+        total(frame, "backend.requests"), total(frame, "gateway.requests"), total(frame, "requests.attempts")
+    )
+    return arrivals is not None and _mostly(arrivals[inside])
 
 
 def _is_served(frame: Frame, replica: Subject, inside: Bools) -> bool:

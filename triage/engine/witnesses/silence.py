@@ -71,6 +71,17 @@ def _of_everything(frame: Frame, voices: Voices) -> Iterator[Observation]:
         if hole.ends and hole.until > window.start and hole.until - hole.since > 2.0 * slowest:
             text = f"no source at all has samples for {_seconds(hole)}: the collector was away"
             yield _observation("collector-gap", service, hole, text, {"extent": "all"})
+    silent = window.end - voices.end
+    if voices.all and silent > max(_LEAST_END, 4.0 * slowest) and _last_line(frame) - voices.end > _LEAST_END:
+        hole = Hole(voices.end, window.end, ends=False)
+        text = f"no source at all has samples for the last {_seconds(hole)}, and logs go on: the collector is away"
+        yield _observation("collector-gap", service, hole, text, {"extent": "all"})
+
+
+def _last_line(frame: Frame) -> float:
+    """When a log that is counted line by line was last heard."""
+    rows = [one for name in ("log.lines", "gateway.log_lines") for one in frame.recording.by_signal.get(name, ())]
+    return max((float(one.times[one.values > 0][-1]) for one in rows if (one.values > 0).any()), default=0.0)
 
 
 def _of_sources(frame: Frame, voices: Voices, whole: list[Observation]) -> Iterator[Observation]:
