@@ -301,7 +301,9 @@ def test_events_of_metrics_are_faults_of_instruments() -> None:
 def test_what_all_lack_is_not_collected_and_what_one_lacks_is_news() -> None:
     """A metric of the core that a twin shows."""
     event = at(5, "metric", "core-missing", subject="replica/a", signal="kv.usage")
-    assert not question(frame({}, events=[event])).odd[0].salient
+    other = at(5, "metric", "core-missing", subject="replica/b", signal="kv.usage")
+    (all_of_them,) = question(frame({}, events=[event, other])).odd
+    assert (str(all_of_them.subject), all_of_them.support, all_of_them.salient) == ("service/svc", 2, False)
     assert question(frame({"kv.usage@replica/b": 0.5}, events=[event])).odd[0].salient
 
 

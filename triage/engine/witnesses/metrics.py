@@ -1,6 +1,7 @@
 """Metrics that lose their labels, their names or their core, and targets that offer ever more series."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,7 +25,7 @@ _HEAD_GROWN = 1.2
 
 def lost_metrics(frame: Frame, _voices: Voices) -> Seen:
     """What becomes of metrics, of their labels and of their number."""
-    odd = [_lost(event, frame) for event in frame.recording.events_of("metric") if event.name in _FAULTS]
+    odd = list(_once([_lost(event, frame) for event in frame.recording.events_of("metric") if event.name in _FAULTS], frame))
     odd += _exploding(frame)
     judged: set[Judged] = set()
     if frame.recording.series:
@@ -46,6 +47,19 @@ def _lost(event: Event, frame: Frame) -> Observation:
         attrs={**event.attrs, "event": event.name},
         salient=_is_news(event, frame),
     )
+
+
+def _once(found: list[Observation], frame: Frame) -> Iterator[Observation]:
+    """What all targets of a source lack, told once, of the service; all else as it is."""
+    service = Subject(Scope.SERVICE, frame.recording.service)
+    lacking: dict[tuple[str, str], list[Observation]] = {}
+    for one in found:
+        if one.of == "core-missing" and not one.salient:
+            lacking.setdefault((one.attrs.get("dialect", ""), one.attrs.get("metric", "")), []).append(one)
+        else:
+            yield one
+    for same in lacking.values():
+        yield replace(same[0], subject=service, onset=None, support=len(same), attrs={**same[0].attrs, "targets": str(len(same))})
 
 
 def _is_news(event: Event, frame: Frame) -> bool:
