@@ -95,9 +95,8 @@ def _never_rests(one: Series) -> bool:
 
 def _moves(one: Series) -> Bools:
     """Which samples are news: a rate that is not nought, any other value that is not the one before; shape (T - 1,)."""
-    if catalogue()[one.signal].kind is Kind.RATE:
-        return np.asarray(one.values[1:] != 0)
-    return np.asarray(np.diff(one.values) != 0)
+    news = one.values[1:] if catalogue()[one.signal].kind is Kind.RATE else np.diff(one.values)
+    return np.asarray((news != 0) & ~np.isnan(news))
 
 
 def _stillness(voice: Voice, restless: Sequence[Series]) -> Iterator[tuple[float, float]]:
