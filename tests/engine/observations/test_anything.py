@@ -15,7 +15,7 @@ from triage.engine.observations.lives import lives
 from triage.engine.observations.said import said
 from triage.engine.witnesses import question
 from triage.model.observation import Seen
-from triage.model.recording import Recording
+from triage.model.recording import Event, Recording
 
 SIGNALS = (
     "process.start_time@replica/a",
@@ -62,11 +62,10 @@ def everything(recording: Recording) -> Seen:
 
 @settings(max_examples=30, deadline=None)
 @given(st.dictionaries(st.sampled_from(SIGNALS), VALUES, max_size=8), st.lists(EVENTS, max_size=12))
-def test_any_recording_is_answered_and_the_same_again(signals: dict[str, list[float]], events: list[object]) -> None:
+def test_any_recording_is_answered_and_the_same_again(signals: dict[str, list[float]], events: list[Event]) -> None:
     """Onsets are in order, ends come after them, and each says what it is about."""
-    recording = make_recording(
-        {key: values for key, values in signals.items() if not all(map(isnan, values))}, events=events, sources=["changes"]
-    )  # type: ignore[arg-type]
+    known = {key: values for key, values in signals.items() if not all(map(isnan, values))}
+    recording = make_recording(known, events=events, sources=["changes"])
     seen = everything(recording)
     assert repr(seen.odd) == repr(everything(recording).odd)
     for one in seen.odd:
