@@ -68,13 +68,17 @@ def _nearest(ruling: Ruling) -> Answer | None:
 
 
 def _shown(answer: Answer) -> float:
-    """Of the alternative of which most holds, the share that does."""
-    shares = []
+    """Of the alternative of which most holds, the share that does; 0 where nothing of it is news.
+
+    What has held since before all data is a circumstance that fits many kinds, and tells nothing by itself.
+    """
+    shares = [0.0]
     for way in answer.ways:
         parts = way.outcome.evidence
-        if parts and way.verdict is Verdict.UNKNOWN:
-            shares.append(sum(e.verdict is Verdict.PRESENT for e in parts) / len(parts))
-    return max(shares, default=0.0)
+        held = [e for e in parts if e.verdict is Verdict.PRESENT]
+        if way.verdict is Verdict.UNKNOWN and any(e.since is not None for e in held):
+            shares.append(len(held) / len(parts))
+    return max(shares)
 
 
 def _rival(ruling: Ruling, answer: Answer) -> Rival:
