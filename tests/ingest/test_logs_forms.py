@@ -168,6 +168,16 @@ def test_a_report_of_cards(tmp_path: Path, values: tuple[str, ...], states: int)
     assert facts[Scope.GPU, "pci_bus_id"] == "00000000:1B:00.0"
 
 
+@pytest.mark.parametrize(("now", "most", "told"), [("8x", "16x", 1), ("16x", "16x", 0), ("N/A", "16x", 0), ("8x", "N/A", 0)])
+def test_a_link_short_of_lanes_is_a_state(tmp_path: Path, now: str, most: str, told: int) -> None:
+    """Fewer lanes than card and slot can have; nothing where either is not told."""
+    link = (
+        f"    PCI\n        GPU Link Info\n            Link Width\n                Max : {most}\n                Current : {now}\n"
+    )
+    reading = read(tmp_path, REPORT.format("None", "Not Active", "No") + link, "nvidia-smi-n1.log")
+    assert [event.attrs["value"] for event in reading.events if event.kind == "said"] == [now] * told
+
+
 # ---------------------------------------------------------------- failed starts
 
 FRAMES = 'Traceback (most recent call last):\n  File "/x/a.py", line 3, in load_model\n    x()\n'

@@ -104,7 +104,7 @@ class SmiReport:
         """States of cards that speak of trouble, as statements."""
         for card in self._cards:
             for path, value in card.values.items():
-                if _speaks_of_trouble(path, value):
+                if _speaks_of_trouble(path, value) or _is_short_of_lanes(path, card.values):
                     attrs = {
                         "what": path.rpartition("/")[2],
                         "value": value,
@@ -126,6 +126,18 @@ def _speaks_of_trouble(path: str, value: str) -> bool:
     if _COUNTS.search(path) is not None:
         return told.isdigit() and told != "0"
     return _SLOWED.search(path) is not None and told == "active"
+
+
+_LANES = "pci/gpu link info/link width/"
+_WIDTH = re2.compile(r"^(\d{1,2})x$")
+
+
+def _is_short_of_lanes(path: str, values: Mapping[str, str]) -> bool:
+    """Whether this is the width of a link with fewer lanes than it could have: those are not given up to save power."""
+    if path != f"{_LANES}current":
+        return False
+    now, most = (_WIDTH.search(values.get(f"{_LANES}{which}", "")) for which in ("current", "max"))
+    return now is not None and most is not None and int(now.group(1)) < int(most.group(1))
 
 
 def _facts(subject: Subject, values: Mapping[str, str], wanted: Mapping[str, str], source: str) -> Iterator[Fact]:
