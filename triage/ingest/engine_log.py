@@ -416,6 +416,7 @@ class EngineLog:
         self._weights_begin: float | None = None
         self._previous: dict[str, str] | None = None
         self._serving = False
+        self._stray: Trace | None = None
 
     @property
     def ending(self) -> str:
@@ -533,6 +534,7 @@ class EngineLog:
             return
         starting = _is_of_a_start(cause, trace)
         if self._life is None and (self._serving or not starting):
+            self._stray = trace
             return
         life = self._unready(trace.time)
         life.of_a_start = life.of_a_start or starting
@@ -575,6 +577,8 @@ class EngineLog:
         life = self._life
         if life is None:
             life = self._life = Life(None, ready=time, said=time, assumed=not self._serving)
+            if self._stray is not None and abs(time - self._stray.time) <= ONE_FAILURE:
+                life.raised, life.raised_at = self._stray, self._stray.time
         if life.stopping is not None:
             return
         first = life.error is None or time - life.error_at > BEFORE_THE_END
@@ -629,10 +633,10 @@ class EngineLog:
                 attrs["next_start_after"] = f"{life.followed - life.began:.0f}"
         if error is not None:
             attrs |= {"first": error.signature.id, "first_role": error.signature.role, "kinds": " ".join(error.signature.kinds)}
-        if more and (error is None or error.signature.role != "cause"):
-            text = f"{text}: {': '.join(more.values())}"
+        if more and (error is None or not _is_wrapper(life)):
+            text = ": ".join(more.values())
         elif error is not None:
-            text = f"{text}: {life.error_text}"
+            text = life.error_text
         attrs |= more
         self._add(Event(time, "log", name, self._subject, attrs, text, self._source))
 
@@ -707,14 +711,20 @@ def _is_of_a_start(cause: Raised, trace: Trace) -> bool:
     return _OF_A_START.search(frames) is not None or _fails_to_start(words)
 
 
+def _is_wrapper(life: Life) -> bool:
+    """Whether the exception of a life only says that something else went wrong."""
+    trace = life.raised or life.failed
+    return trace is not None and trace.cause is not None and trace.cause.is_wrapper
+
+
 _DEATHS = frozenset({
     "engine-dead", "engine-core-failed", "worker-failed", "native-crash", "scheduler-watchdog", "collective-teardown",
 })  # fmt: skip
 """Signatures by which an engine says that it ends."""
 
 _ENDS: dict[str, tuple[str, str, str]] = {
-    "engine-crashed": ("consequence", "engine-dead", "the engine ended with an error, the first of which is"),
-    "start-failed": ("consequence", "engine-dead", "the engine did not start, and the first error is"),
+    "engine-crashed": ("consequence", "engine-dead", "the engine ended with an error"),
+    "start-failed": ("consequence", "engine-dead", "the engine did not start"),
     "start-exception": ("cause", "start-failed-otherwise", "a start ended with an exception that no signature knows"),
     "engine-exception": (
         "cause",

@@ -11,6 +11,9 @@ from triage.model.rule import Rule
 from triage.model.units import quantity
 from triage.model.vocabulary import Scope
 
+_TOLD = ("event:", "observed:")
+"""Evidence that is told in words, not by its number."""
+
 
 def clock(time: float | None) -> str:
     """A moment in words, UTC."""
@@ -28,7 +31,7 @@ def sentence(rule: Rule, answer: Answer, onset: float | None, count: int) -> str
         units.setdefault(name, set()).add(_sort(evidence))
     for name, evidence in answer.named:
         value = _value(evidence)
-        mixed = len(units[name]) > 1 and not evidence.signal.startswith("event:")
+        mixed = len(units[name]) > 1 and not evidence.signal.startswith(_TOLD)
         values.setdefault(name, f"{evidence.signal} {value}" if mixed else value)
     return string.Formatter().vformat(rule.finding, (), _Filled(values))
 
@@ -42,14 +45,14 @@ class _Filled(dict[str, str]):
 
 def _sort(evidence: Evidence) -> str:
     """What sort of value it is: its unit, or that it is an event."""
-    return "event" if evidence.signal.startswith("event:") else evidence.unit
+    return "event" if evidence.signal.startswith(_TOLD) else evidence.unit
 
 
 def _value(evidence: Evidence) -> str:
     """A value as a person reads it."""
     if evidence.value is None:
         return "an unknown value"
-    if evidence.signal.startswith("event:"):
+    if evidence.signal.startswith(_TOLD):
         return evidence.text if evidence.text not in {"", "none seen"} else f"{evidence.value:g}"
     if evidence.held is not None:
         return f"for {quantity(evidence.held, 'seconds')}"
