@@ -194,3 +194,12 @@ def test_an_empty_recording_has_a_grid() -> None:
     assert len(frame.grid.times) == 40
     assert not frame.has("kv.usage")
     assert frame.subjects_of("kv.usage") == []
+
+
+def test_a_distribution_of_which_nothing_is_believed_was_never_measured() -> None:
+    """Where a witness failed all the time nobody has to think of a distribution without samples."""
+    frame = frame_of(histograms={"latency.ttft@replica/a": Buckets((0.1, 1.0), (1.0, 2.0, 3.0))})
+    assert frame.histogram("latency.ttft", REPLICA) is not None
+    frame.forget("latency.ttft", REPLICA, -np.inf, np.inf)
+    assert frame.histogram("latency.ttft", REPLICA) is None
+    assert frame.subjects_of("latency.ttft") == []

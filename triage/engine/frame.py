@@ -112,13 +112,20 @@ class Frame:
         for series in recording.series:
             self._add(series)
         for histogram in recording.histograms:
-            self._histograms.setdefault(histogram.signal, {})[histogram.subject] = histogram
+            self._hold(histogram)
             self.origins[histogram.signal, histogram.subject] = histogram.origin
 
     def _add(self, series: Series) -> None:
         kind = catalogue()[series.signal].kind
         self._cells.setdefault(series.signal, {})[series.subject] = self.on_grid(series.times, series.values, kind)
         self.origins[series.signal, series.subject] = series.origin
+
+    def _hold(self, histogram: Histogram) -> None:
+        """Keeps a distribution; one without a single sample is as good as never measured."""
+        of_signal = self._histograms.setdefault(histogram.signal, {})
+        of_signal.pop(histogram.subject, None)
+        if len(histogram.times):
+            of_signal[histogram.subject] = histogram
 
     def on_grid(self, times: Floats, values: Floats, kind: Kind) -> Floats:
         """Samples as cells: a rate's time-weighted mean, a state's last value, else the mean; NaN where nothing speaks.
@@ -190,8 +197,8 @@ class Frame:
         histogram = self.histogram(signal, subject)
         if histogram is not None:
             left = (histogram.times <= since) | (histogram.times > until)
-            self._histograms[signal][subject] = replace(
-                histogram, times=histogram.times[left], rates=histogram.rates[left], sums=histogram.sums[left]
+            self._hold(
+                replace(histogram, times=histogram.times[left], rates=histogram.rates[left], sums=histogram.sums[left])
             )
         self._totals.pop((signal, subject), None)
         self.known.clear()
