@@ -197,9 +197,7 @@ class Frame:
         histogram = self.histogram(signal, subject)
         if histogram is not None:
             left = (histogram.times <= since) | (histogram.times > until)
-            self._hold(
-                replace(histogram, times=histogram.times[left], rates=histogram.rates[left], sums=histogram.sums[left])
-            )
+            self._hold(replace(histogram, times=histogram.times[left], rates=histogram.rates[left], sums=histogram.sums[left]))
         self._totals.pop((signal, subject), None)
         self.known.clear()
 

@@ -12,8 +12,11 @@ from triage.ingest.redaction import clean_bytes
 from triage.model.recording import Event, Origin, Series, Subject, Window
 from triage.model.vocabulary import Scope
 
-MIN_ANSWERS = 20
-"""Fewer answers than this prove no drop."""
+MIN_ANSWERS = 8
+"""Fewer answers than this prove no drop; with eight three standard errors are more than half of the scale."""
+
+_USUAL_SIZE = 20
+"""Questions of a suite that does not say how many it has."""
 
 MIN_DROP = 0.08
 """A drop of the share of right answers that is smaller than this is within what prompts and sampling do."""
@@ -43,6 +46,12 @@ _SCORES = frozenset(
         b"pass_ratio",
     }
 )
+_VERDICTS = frozenset({b"pass", b"passed", b"exact_match", b"correct", b"match", b"matches", b"ok"})
+"""Scores of which a bare yes or no is the verdict on one answer."""
+
+_RIGHT = frozenset({b"1", b"true", b"True", b"yes", b"pass"})
+_WRONG = frozenset({b"0", b"false", b"False", b"no", b"fail"})
+
 _SIZES = frozenset({b"n", b"prompts", b"samples", b"questions", b"answers", b"total", b"cases"})
 """Names of the number of questions, where a score is given as a share."""
 
@@ -72,7 +81,7 @@ class QualityLog:
         self._subjects = subjects
         self._source = source
         self._results: list[Result] = []
-        self._asked = MIN_ANSWERS
+        self._asked = _USUAL_SIZE
 
     def feed(self, line: bytes, time: float) -> None:
         """Takes the scores of a line; groups are named before the scores that are theirs."""
@@ -85,7 +94,7 @@ class QualityLog:
         group: list[tuple[str, str]] = []
         scored = False
         for key, value in pairs:
-            score = self._score(value) if key in _SCORES else None
+            score = self._score(key, value) if key in _SCORES else None
             if key in _GROUPS:
                 group = [] if scored else group
                 scored = False
@@ -94,8 +103,13 @@ class QualityLog:
                 self._results.append(Result(time, tuple(group), *score))
                 scored = True
 
-    def _score(self, value: bytes) -> tuple[int, int] | None:
-        """Right answers of so many: ``56/60``, or a share of as many questions as were named last; None if it is no score."""
+    def _score(self, key: bytes, value: bytes) -> tuple[int, int] | None:
+        """Right answers of so many: ``56/60``, ``match=0`` of one answer, or a share of as many questions as were named last.
+
+        None if it is no score.
+        """
+        if key in _VERDICTS and value in _RIGHT | _WRONG:
+            return int(value in _RIGHT), 1
         found = _SCORE.search(value)
         if found is not None:
             right, answers = int(found.group(1)), int(found.group(2))
@@ -131,7 +145,7 @@ class QualityLog:
                 yield self._event(group, *drop, usual)
 
     def _usual(self) -> float | None:
-        """Share of right answers before the window; without one, that of the best group inside it."""
+        """Share of right answers before the window; without one, that of the best group inside it, or of all but the worst."""
         before = [one for one in self._results if one.time < self._window.start]
         if sum(one.answers for one in before) >= MIN_ANSWERS:
             return _share(before)
@@ -139,7 +153,11 @@ class QualityLog:
         for result in self._results:
             groups.setdefault(result.group, []).append(result)
         shares = [_share(group) for group in groups.values() if sum(one.answers for one in group) >= MIN_ANSWERS]
-        return max(shares) if len(shares) > 1 else None
+        if len(shares) > 1 or len(groups) < 2:
+            return max(shares) if len(shares) > 1 else None
+        worst = min(groups, key=lambda group: (_share(groups[group]), group))
+        others = [one for group, results in groups.items() if group != worst for one in results]
+        return _share(others) if sum(one.answers for one in others) >= MIN_ANSWERS else None
 
     def _event(self, group: tuple[tuple[str, str], ...], since: float, share: float, answers: int, usual: float) -> Event:
         names = dict(group)

@@ -39,7 +39,6 @@ def _candidate(ruling: Ruling, harmed: bool | None) -> Candidate:
         effect=rule.effect,
         standing=rule.standing,
         sustains=rule.sustains,
-        bystander=rule.bystander and harmed is True,
     )
 
 
