@@ -30,7 +30,7 @@ def judge(condition: Condition, context: Context) -> Outcome:
     """The verdict of a condition with its evidence."""
     match condition:
         case All():
-            return _joined([judge(part, context) for part in condition.all], every=True)
+            return _joined(_all_of(condition, context), every=True)
         case Any():
             return _joined([judge(part, context) for part in condition.any], every=False)
         case Not():
@@ -46,6 +46,16 @@ def judge(condition: Condition, context: Context) -> Outcome:
             return _single(_known(condition, context))
         case Gone():
             return _single(_gone(condition, context))
+
+
+def _all_of(condition: All, context: Context) -> list[Outcome]:
+    """The parts of a condition, as far as they have to be asked: one that does not hold decides, whatever the others say."""
+    outcomes: list[Outcome] = []
+    for part in condition.all:
+        outcomes.append(judge(part, context))
+        if outcomes[-1].verdict is ABSENT:
+            break
+    return outcomes
 
 
 def _single(evidence: Evidence) -> Outcome:

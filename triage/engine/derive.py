@@ -453,6 +453,12 @@ def _mean_over(frame: Frame, signal: str) -> Floats | None:
     return ratio(together([s for s, _ in pairs], Combine.SUM), together([c for _, c in pairs], Combine.SUM), frame)
 
 
+def _cert_ttl(frame: Frame, gateway: Subject) -> Floats | None:
+    """Seconds until the first certificate of a gateway ends, 0 once it has."""
+    ends = frame.cells("gateway.cert_expiry", gateway)
+    return None if ends is None else np.clip(ends - frame.grid.times, 0.0, None)
+
+
 DERIVATIONS: dict[str, Derivation] = {
     "kv.capacity": physical.kv_capacity,
     "kv.usage": physical.kv_usage,
@@ -541,6 +547,7 @@ DERIVATIONS: dict[str, Derivation] = {
     "service.replicas_alive": _replicas_alive,
     "service.load_per_replica": _load_per_replica,
     "service.pinned": pinned,
+    "gateway.cert_ttl": _cert_ttl,
     "gateway.fds_ratio": lambda frame, _service: quotient(total(frame, "gateway.open_fds"), total(frame, "gateway.max_fds")),
     "gateway.retry_ratio": _share_of_totals("gateway.retries", "gateway.requests"),
     "gateway.engine_gap": _engine_gap,

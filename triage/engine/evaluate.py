@@ -170,11 +170,11 @@ def answer_of(frame: Frame, rule: Rule, subject: Subject, onset: float) -> Answe
     """
     context = Context(frame, subject, onset)
     ways = tuple(_way(alternative, context) for alternative in rule.shows)
-    refuted = judge(rule.refuted_by, context) if rule.refuted_by is not None else None
-    if refuted is not None and refuted.verdict is PRESENT:
-        return Answer(subject, ABSENT, ways, refuted)
     verdicts = {way.verdict for way in ways}
     if verdicts == {ABSENT}:
+        return Answer(subject, ABSENT, ways, None)
+    refuted = judge(rule.refuted_by, context) if rule.refuted_by is not None else None
+    if refuted is not None and refuted.verdict is PRESENT:
         return Answer(subject, ABSENT, ways, refuted)
     if PRESENT not in verdicts or not _given(rule.needs, context):
         return Answer(subject, UNKNOWN, ways, refuted)
@@ -184,6 +184,8 @@ def answer_of(frame: Frame, rule: Rule, subject: Subject, onset: float) -> Answe
 def _way(alternative: Alternative, context: Context) -> Way:
     """What becomes of one alternative."""
     outcome = judge(alternative.condition, context)
+    if outcome.verdict is ABSENT:
+        return Way(alternative, ABSENT, outcome, None, doubtful=False)
     against = judge(alternative.refuted_by, context) if alternative.refuted_by is not None else None
     verdict = outcome.verdict
     if against is not None and against.verdict is PRESENT:

@@ -13,6 +13,9 @@ _PINNED = 0.93
 
 _LEAST_IN_FLIGHT = 8.0
 
+_LEAST_CELLS = 10
+"""Fewer moments tell nothing of how a number moves."""
+
 
 def kv_fill(frame: Frame, replica: Subject) -> Floats | None:
     """Share of the KV cache in use, as the engine says or by its tokens."""
@@ -83,7 +86,7 @@ def idle(frame: Frame, replica: Subject) -> Floats | None:
 def pinned(frame: Frame, _service: Subject) -> Floats | None:
     """1 while about as many requests are in flight as there ever were, and none of them waits at an engine."""
     waiting, held = total(frame, "queue.waiting"), first_measured(total(frame, "gateway.active"), total(frame, "batch.running"))
-    if waiting is None or held is None or np.isnan(held).all():
+    if waiting is None or held is None or (~np.isnan(held)).sum() < _LEAST_CELLS:
         return None
     most = float(np.nanmax(held))
     flat = (held >= _PINNED * most) & (held >= _LEAST_IN_FLIGHT) & (waiting < 1)

@@ -83,6 +83,7 @@ _LOAD_LINES: tuple[LoadLine, ...] = (
         (
             Field("spec.accepted_tokens", rb"Accepted throughput: ([\d.]+)"),
             Field("spec.draft_tokens", rb"Drafted throughput: ([\d.]+)"),
+            Field("spec.step_tokens", rb"Mean acceptance length: ([\d.]+)"),
         ),
     ),
     LoadLine(
@@ -92,6 +93,8 @@ _LOAD_LINES: tuple[LoadLine, ...] = (
             Field("queue.waiting", rb"#queue-req: (\d+)"),
             Field("kv.usage", rb"token usage: ([\d.]+)"),
             Field("tokens.generation", rb"gen throughput \(token/s\): ([\d.]+)"),
+            Field("spec.step_tokens", rb"accept len: ([\d.]+)"),
+            Field("spec.acceptance_reported", rb"accept rate: ([\d.]+)"),
         ),
         index=rb"\bDP(\d+)\b",
         skip=_TP,

@@ -154,13 +154,13 @@ _WORSE_UP = frozenset(_WORSE_UP_NAMES.split())
 
 _WORSE_DOWN_NAMES = """
 autoscaler.able autoscaler.active backend.healthy control.loops decode.floor_ratio engine.bandwidth_ratio exporter.collect_ok
-exporter.collectors gateway.backends_healthy gateway.config_ok gpu.bandwidth_ratio gpu.fabric_ready gpu.healthy gpu.mem_clock
-gpu.mem_free gpu.pcie_gen gpu.pcie_width gpu.sm_clock kv.capacity node.cert_ttl node.clock_synced node.disk_available
-node.disk_ratio node.gpu_allocatable node.ib_ports_up node.inodes_free node.inodes_ratio node.links_up node.memory_available
-node.memory_ratio node.ready node.swap_free node.volume_available node.volume_ratio offload.healthy offload.hit_ratio
-offload.hit_ratio_reported offload.load_speed pod.ready prefix.hit_ratio prefix.hit_ratio_reported prometheus.config_ok
-quality.replica quality.score replicas.available replicas.ready service.goodput service.replicas_alive spec.acceptance
-spec.acceptance_reported spec.accepted_length spec.step_tokens target.up
+exporter.collectors gateway.backends_healthy gateway.cert_ttl gateway.config_ok gpu.bandwidth_ratio gpu.fabric_ready gpu.healthy
+gpu.mem_clock gpu.mem_free gpu.pcie_gen gpu.pcie_width gpu.sm_clock kv.capacity node.cert_ttl node.clock_synced
+node.disk_available node.disk_ratio node.gpu_allocatable node.ib_ports_up node.inodes_free node.inodes_ratio node.links_up
+node.memory_available node.memory_ratio node.ready node.swap_free node.volume_available node.volume_ratio offload.healthy
+offload.hit_ratio offload.hit_ratio_reported offload.load_speed pod.ready prefix.hit_ratio prefix.hit_ratio_reported
+prometheus.config_ok quality.replica quality.score replicas.available replicas.ready service.goodput service.replicas_alive
+spec.acceptance spec.acceptance_reported spec.accepted_length spec.step_tokens target.up
 """
 _WORSE_DOWN = frozenset(_WORSE_DOWN_NAMES.split())
 """Less of it is bad. Work done (tokens, requests) is neither: who asks for less gets less."""
@@ -857,6 +857,7 @@ _DERIVED_SERVICE_ROWS: list[Row] = [
 
 _DERIVED_GATEWAY_ROWS: list[Row] = [
     ("gateway.log_silent", "seconds", _GAUGE, _MAX, "Time for which a gateway has had traffic without writing to its log."),
+    ("gateway.cert_ttl", "seconds", _GAUGE, _MIN, "Time until the first of the gateway's certificates ends; 0 once it has."),
 ]
 
 _DERIVED_GPU_ROWS: list[Row] = [

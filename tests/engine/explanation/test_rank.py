@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Mapping
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,6 +40,16 @@ def test_a_chain_has_one_root() -> None:
 def test_two_independent_causes_are_two_roots() -> None:
     """Neither explains the other, so both are told; the graver one first."""
     assert roots(kind("a"), kind("b", severity="critical")) == ["b", "a"]
+
+
+def test_a_bystander_stands_behind_what_users_may_suffer_from() -> None:
+    """An instrument that surely fails is not why users wait, however weak the proof of the other; unless it explains it."""
+    asleep = replace(kind("frozen", proof=2), bystander=True)
+    full = kind("full", severity="critical", proof=0)
+    assert roots(asleep, full) == ["full", "frozen"]
+    assert roots(replace(asleep, leads_to=frozenset({"full"})), full) == ["frozen"]
+    blind = replace(asleep, leads_to=frozenset({"misled"}))
+    assert roots(blind, full, kind("misled")) == ["frozen", "full"]
 
 
 def test_a_consequence_cannot_come_long_before_its_cause() -> None:

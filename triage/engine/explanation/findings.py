@@ -39,6 +39,7 @@ def _candidate(ruling: Ruling, harmed: bool | None) -> Candidate:
         effect=rule.effect,
         standing=rule.standing,
         sustains=rule.sustains,
+        bystander=rule.bystander and harmed is True,
     )
 
 

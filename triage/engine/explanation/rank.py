@@ -21,6 +21,7 @@ class Candidate:
     :param effect: it is never a cause by itself
     :param standing: it was there all along, so it explains what began before it was seen
     :param sustains: it feeds itself: once its trigger is over, that explains it no longer
+    :param bystander: users suffer, and by itself it is not what they suffer from
     """
 
     rule: str
@@ -32,6 +33,7 @@ class Candidate:
     effect: bool = False
     standing: bool = False
     sustains: bool = False
+    bystander: bool = False
 
 
 @dataclass
@@ -162,14 +164,15 @@ def _begin(candidate: Candidate) -> float:
     return 0.0 if candidate.onset is None else candidate.onset
 
 
-def _merit(place: Place, places: Mapping[str, Place]) -> tuple[bool, bool, bool, int, int, int, float, str]:
-    """Order among the findings: roots first; causes before mere effects, what is proven before what is loud."""
+def _merit(place: Place, places: Mapping[str, Place]) -> tuple[bool, bool, bool, bool, int, int, int, float, str]:
+    """Order among the findings: roots first; causes before bystanders and mere effects, what is proven before what is loud."""
     candidate = place.candidate
     explained = len(_consequences(candidate.rule, places)) if place.root else 0
     return (
         not place.root,
         candidate.severity == "info",
         candidate.effect,
+        candidate.bystander and not explained,
         -candidate.proof,
         _SEVERITY[candidate.severity],
         -explained,

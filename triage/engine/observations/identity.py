@@ -121,13 +121,16 @@ def _odd_ones(values: Mapping[Subject, str]) -> Iterator[tuple[Subject, str, str
 def _in_lines(frame: Frame) -> Iterator[Observation]:
     """Digest-like values that lines give of several subjects, or of one subject at several times."""
     found: dict[str, dict[Subject, list[tuple[Event, str]]]] = {}
+    makes = _makes(frame)
     for event in frame.recording.events:
         if event.kind in ("log", "said", "identity") and event.subject is not None and event.subject.scope is not Scope.SERVICE:
             for key, value in _values(event).items():
                 found.setdefault(key, {}).setdefault(event.subject, []).append((event, value))
     for key, subjects in sorted(found.items()):
-        last = {subject: told[-1][1] for subject, told in subjects.items()}
-        for subject, value, usual in _odd_ones(last):
+        twins: dict[tuple[str, ...], dict[Subject, str]] = {}
+        for subject, told in subjects.items():
+            twins.setdefault(makes.get(subject, ()), {})[subject] = told[-1][1]
+        for subject, value, usual in (odd for group in twins.values() for odd in _odd_ones(group)):
             event = next(event for event, told in subjects[subject] if told == value)
             text = f"{key} of {subject} is {_short(value)}, and {_short(usual)} of its twins: {event.text}"
             yield _observation(frame, key, subject, text, event.time, "twins", value, usual, "logs")
@@ -183,7 +186,7 @@ def _observation(
     **more: str,
 ) -> Observation:
     """Something that is not what it should be."""
-    attrs = {"value": value, "usual": usual, "who": str(subject or ""), **more}
+    attrs = {"value": value, "usual": usual, "who": str(subject or ""), "nature": _nature(of), **more}
     strangers = more.get("stranger") == "yes" or (
         subject is not None and subject.scope is Scope.SERVICE and subject.id != frame.recording.service
     )
@@ -205,6 +208,13 @@ def _is_grave(of: str, against: str, statement: str) -> bool:
     if statement == "overridden":
         return False
     return _KEY.search(of) is not None or of in (*SETTINGS, "model", "served_model_name") or against == "declared"
+
+
+def _nature(of: str) -> str:
+    """What a key stands for: what somebody sets, what something is made of, or neither."""
+    if of in SETTINGS:
+        return "setting"
+    return "artifact" if _KEY.search(of) is not None else "other"
 
 
 def _short(value: str) -> str:
