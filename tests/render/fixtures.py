@@ -3,6 +3,8 @@
 from math import sin
 
 from triage.model.diagnosis import (
+    CauseState,
+    CauseView,
     Coverage,
     Diagnosis,
     Evidence,
@@ -10,6 +12,9 @@ from triage.model.diagnosis import (
     LayerState,
     LayerView,
     NotEvaluated,
+    Odd,
+    Promised,
+    Rival,
     RuledOut,
     SignalCoverage,
     SourceView,
@@ -17,7 +22,9 @@ from triage.model.diagnosis import (
     Spark,
     Status,
     Symptom,
+    Unread,
     Verdict,
+    Vital,
 )
 from triage.model.vocabulary import Cause, Layer, Scale
 
@@ -81,6 +88,72 @@ def symptom(
     )
 
 
+def broken(one: Symptom, title: str, harm: float) -> Vital:
+    """The vital sign of a promise that is not kept."""
+    evidence = one.evidence
+    return Vital(
+        name=one.name,
+        title=title,
+        subject=evidence.subject,
+        state=Promised.BROKEN,
+        value=one.value,
+        low=evidence.low,
+        high=evidence.high,
+        now=one.value,
+        unit=one.unit,
+        limit=one.threshold,
+        limit_of=evidence.threshold_of,
+        baseline=one.baseline,
+        since=one.onset,
+        harm=harm,
+        reason=f"now more of it is bad than {evidence.threshold_of} allows",
+        query=evidence.query,
+        spark=evidence.spark,
+    )
+
+
+def kept(name: str, title: str, value: float, unit: str, limit: float, limit_of: str, baseline: float) -> Vital:
+    """A promise that is kept."""
+    told = {"value": value, "now": value, "unit": unit, "limit": limit, "limit_of": limit_of, "baseline": baseline}
+    spark = curve(baseline, value, None)
+    return Vital(name=name, title=title, subject="service/llm-prod", state=Promised.KEPT, spark=spark, **told)
+
+
+def open_(name: str, title: str, limit: float, unit: str, reason: str) -> Vital:
+    """A promise of which nobody can say whether it is kept."""
+    subject = "service/llm-prod"
+    return Vital(
+        name=name, title=title, subject=subject, state=Promised.OPEN, unit=unit, limit=limit, limit_of="default", reason=reason
+    )
+
+
+_ANSWERS = kept("answers", "answers at all", 0.96, "ratio", 0.5, "requests or replicas that answer", 1.0)
+_ITL = kept("itl_p95_s", "time between tokens (p95)", 0.031, "seconds", 0.06, "objective itl_p95_s", 0.029)
+_ERRORS = kept("error_ratio", "share of failed requests", 0.0002, "ratio", 0.01, "objective error_ratio", 0.0002)
+_TTFT = kept("ttft_p95_s", "time to first token (p95)", 0.44, "seconds", 2.0, "objective ttft_p95_s", 0.41)
+_QUEUE = open_("queue_wait_s", "wait of a newcomer at the engines", 2.0, "seconds", "nobody counts those that wait")
+
+_CARD = Odd(
+    sort="shift",
+    of="gpu.nvlink_errors",
+    subject="gpu/node-b/5",
+    text="gpu.nvlink_errors 3.2 errors/min against 0 errors/min before",
+    since=START + 600,
+    size=9.0,
+    salient=True,
+)
+_UNREAD = Unread(
+    text="[router] WARN ring rebuilt with 3 of 6 members, 214 keys moved",
+    template="[router] WARN ring rebuilt with <n> of <n> members, <n> keys moved",
+    count=214,
+    emitter="router",
+    subject="gateway/router",
+    source="router.log",
+    first=START + 95,
+    last=START + 1790,
+)
+
+
 def ruled_out(rule: str, title: str, layer: Layer, evidence: Evidence) -> RuledOut:
     """A kind that is not there."""
     return RuledOut(rule=rule, title=title, layer=layer, evidence=(evidence,))
@@ -101,6 +174,10 @@ def absent(signal: str, subject: str, stat: str, value: float, unit: str, op: st
     )
 
 
+_SLOW = symptom("ttft_p95_s", 8.2, "seconds", 2.0, 0.41, START + 240, "latency.ttft", (7.5, 10.0))
+_FAILING = symptom("error_ratio", 0.041, "ratio", 0.01, 0.0002, START + 330, "service.error_ratio")
+_CHOPPY = symptom("itl_p95_s", 0.062, "seconds", 0.06, 0.031, START + 690, "latency.itl")
+
 _PREFIX = Finding(
     rule="prefix-cache-collapse",
     title="Prefix reuse lost",
@@ -114,7 +191,7 @@ _PREFIX = Finding(
     severity="critical",
     role="root",
     onset=START + 90,
-    confidence=0.92,
+    confidence="proven",
     evidence=(
         Evidence(
             signal="prefix.hit_ratio",
@@ -189,7 +266,7 @@ _KV = Finding(
     severity="critical",
     role="consequence",
     onset=START + 190,
-    confidence=0.88,
+    confidence="likely",
     evidence=(
         Evidence(
             signal="kv.usage",
@@ -239,7 +316,7 @@ _RETRY = Finding(
     severity="critical",
     role="consequence",
     onset=START + 300,
-    confidence=0.81,
+    confidence="likely",
     evidence=(
         Evidence(
             signal="requests.attempt_ratio",
@@ -287,7 +364,7 @@ _AUTOSCALE = Finding(
     severity="warning",
     role="contributing",
     onset=START + 420,
-    confidence=0.55,
+    confidence="possible",
     evidence=(
         Evidence(
             signal="queue.waiting",
@@ -329,7 +406,7 @@ _THERMAL = Finding(
     severity="warning",
     role="root",
     onset=START + 660,
-    confidence=0.74,
+    confidence="likely",
     evidence=(
         Evidence(
             signal="gpu.throttle_thermal",
@@ -388,7 +465,7 @@ _THERMAL = Finding(
             text="the bucket 50 ms to 75 ms straddles the threshold",
         ),
     ),
-    contradicts=("power-cap",),
+    contradicts=(absent("latency.itl", "replica/vllm-6", "mean", 0.031, "seconds", ">", 0.045, "1.5 × baseline"),),
     check=("nvidia-smi -i 5 -q -d PERFORMANCE,TEMPERATURE", "kubectl describe node node-b"),
     playbook="thermal-throttle",
     first_step="Look at inlet temperature and fans of node-b; drain the node if it does not cool within minutes.",
@@ -493,20 +570,27 @@ def incident() -> Diagnosis:
         status=Status.INCIDENT,
         headline="Prefix reuse is lost on replica vllm-3 and 2 more since 12:01:30;"
         " a full KV cache and a retry storm follow from it.",
-        symptoms=(
-            symptom("ttft_p95_s", 8.2, "seconds", 2.0, 0.41, START + 240, "latency.ttft", (7.5, 10.0)),
-            symptom("error_ratio", 0.041, "ratio", 0.01, 0.0002, START + 330, "service.error_ratio"),
+        cause=CauseView(state=CauseState.NAMED, rules=("prefix-cache-collapse",), text=_PREFIX.summary),
+        vitals=(
+            _ANSWERS,
+            broken(_SLOW, "time to first token (p95)", 1.9),
+            _ITL,
+            broken(_FAILING, "share of failed requests", 1.1),
+            _QUEUE,
         ),
+        symptoms=(_SLOW, _FAILING),
         findings=(_PREFIX, _THERMAL, _KV, _RETRY, _AUTOSCALE),
         ruled_out=_RULED_OUT,
         not_evaluated=_NOT_EVALUATED,
         layers=_layers(
             (Layer.PLATFORM, LayerState.IMPLICATED, ("retry-storm", "autoscale-wrong-signal"), 38, 6),
             (Layer.ENGINE, LayerState.IMPLICATED, ("prefix-cache-collapse", "kv-exhaustion-preemption"), 19, 2),
-            (Layer.FRAMEWORK, LayerState.CLEARED, (), 3, 1),
+            (Layer.FRAMEWORK, LayerState.PARTLY, (), 3, 1),
             (Layer.CUDA, LayerState.NOT_EVALUATED, (), 0, 7),
             (Layer.HARDWARE, LayerState.IMPLICATED, ("thermal-throttle",), 12, 1),
         ),
+        observations=(_CARD,),
+        unread=(_UNREAD,),
         coverage=Coverage(
             sources=(
                 SourceView(name="prometheus", state="ok"),
@@ -539,7 +623,30 @@ def degraded() -> Diagnosis:
         window=WINDOW,
         status=Status.DEGRADED,
         headline="GPU node-b/5 is throttled by heat since 12:11:00.",
-        symptoms=(symptom("itl_p95_s", 0.062, "seconds", 0.06, 0.031, START + 690, "latency.itl"),),
+        cause=CauseView(
+            state=CauseState.NARROWED,
+            rules=("thermal-throttle", "power-cap"),
+            rivals=(
+                Rival(
+                    rule="thermal-throttle",
+                    title="Clocks cut by heat",
+                    layer=Layer.HARDWARE,
+                    cause=Cause.RUNTIME,
+                    why=_THERMAL.summary,
+                ),
+                Rival(
+                    rule="power-cap",
+                    title="Clocks held down by the power limit",
+                    layer=Layer.HARDWARE,
+                    cause=Cause.RUNTIME,
+                    why="what was seen of it would fit: SM clock",
+                    decides="let the DCGM exporter report DCGM_FI_DEV_CLOCKS_EVENT_REASONS",
+                ),
+            ),
+            text="One of: clocks cut by heat, clocks held down by the power limit.",
+        ),
+        vitals=(_ANSWERS, _TTFT, broken(_CHOPPY, "time between tokens (p95)", 0.4), _ERRORS),
+        symptoms=(_CHOPPY,),
         findings=(_THERMAL,),
         ruled_out=_RULED_OUT[:3],
         not_evaluated=(
@@ -552,9 +659,9 @@ def degraded() -> Diagnosis:
             ),
         ),
         layers=_layers(
-            (Layer.PLATFORM, LayerState.CLEARED, (), 40, 6),
-            (Layer.ENGINE, LayerState.CLEARED, (), 21, 2),
-            (Layer.FRAMEWORK, LayerState.CLEARED, (), 3, 1),
+            (Layer.PLATFORM, LayerState.PARTLY, (), 40, 6),
+            (Layer.ENGINE, LayerState.PARTLY, (), 21, 2),
+            (Layer.FRAMEWORK, LayerState.PARTLY, (), 3, 1),
             (Layer.CUDA, LayerState.CLEARED, (), 7, 0),
             (Layer.HARDWARE, LayerState.IMPLICATED, ("thermal-throttle",), 11, 1),
         ),
@@ -574,17 +681,18 @@ def healthy() -> Diagnosis:
         service="llm-prod",
         window=WINDOW,
         status=Status.HEALTHY,
-        headline="No symptom and no finding.",
+        headline="All is well, nothing found.",
+        vitals=(_ANSWERS, _TTFT, _ITL, _ERRORS),
         symptoms=(),
         findings=(),
         ruled_out=_RULED_OUT,
         not_evaluated=_NOT_EVALUATED,
         layers=_layers(
-            (Layer.PLATFORM, LayerState.CLEARED, (), 43, 6),
-            (Layer.ENGINE, LayerState.CLEARED, (), 25, 2),
-            (Layer.FRAMEWORK, LayerState.CLEARED, (), 3, 1),
+            (Layer.PLATFORM, LayerState.PARTLY, (), 43, 6),
+            (Layer.ENGINE, LayerState.PARTLY, (), 25, 2),
+            (Layer.FRAMEWORK, LayerState.PARTLY, (), 3, 1),
             (Layer.CUDA, LayerState.NOT_EVALUATED, (), 0, 7),
-            (Layer.HARDWARE, LayerState.CLEARED, (), 13, 1),
+            (Layer.HARDWARE, LayerState.PARTLY, (), 13, 1),
         ),
         coverage=Coverage(
             sources=(SourceView(name="prometheus", state="ok"),),
@@ -603,6 +711,7 @@ def inconclusive() -> Diagnosis:
         service="llm-prod",
         window=WINDOW,
         status=Status.INCONCLUSIVE,
+        cause=CauseView(state=CauseState.OPEN, text="No kind of failure could be named with what was seen."),
         headline="Nothing can be said: no source brought engine metrics.",
         symptoms=(),
         findings=(),
@@ -656,11 +765,11 @@ def fleet() -> Diagnosis:
             "findings": (many,),
             "symptoms": base.symptoms[:1],
             "layers": _layers(
-                (Layer.PLATFORM, LayerState.CLEARED, (), 40, 6),
+                (Layer.PLATFORM, LayerState.PARTLY, (), 40, 6),
                 (Layer.ENGINE, LayerState.IMPLICATED, ("kv-exhaustion-preemption",), 20, 2),
-                (Layer.FRAMEWORK, LayerState.CLEARED, (), 3, 1),
+                (Layer.FRAMEWORK, LayerState.PARTLY, (), 3, 1),
                 (Layer.CUDA, LayerState.NOT_EVALUATED, (), 0, 7),
-                (Layer.HARDWARE, LayerState.CLEARED, (), 13, 1),
+                (Layer.HARDWARE, LayerState.PARTLY, (), 13, 1),
             ),
         }
     )

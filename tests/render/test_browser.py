@@ -41,7 +41,9 @@ def test_a_browser_draws_the_report_as_we_wrote_it(tmp_path: Path) -> None:
         timeout=120,
         check=True,
     )
-    curves = sum(e.spark is not None for f in incident().findings for e in f.evidence) + len(incident().symptoms)
+    curves = sum(e.spark is not None for f in incident().findings for e in f.evidence) + sum(
+        v.spark is not None for v in incident().vitals
+    )
     assert done.stdout.count('<svg class="chart"') == curves
     assert done.stdout.count("<article ") == len(incident().findings)
     assert "Refused to" not in done.stderr

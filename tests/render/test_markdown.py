@@ -35,13 +35,15 @@ def test_the_parts_are_there_in_order() -> None:
     """The same order as the text report."""
     titles = re.findall(r"^#{2,4} (.*)$", to_markdown(incident()), re.MULTILINE)
     assert titles == [
-        "INCIDENT: llm-prod",
-        "Symptoms",
+        "INCIDENT: llm-prod since 12:04:00",
+        "Vital signs",
         "Layers",
-        "Root cause 1 of 2: Prefix reuse lost",
-        "Root cause 2 of 2: Clocks cut by heat",
+        "Root cause (1 of 2): Prefix reuse lost",
+        "Root cause (2 of 2): Clocks cut by heat",
         "What follows from what",
         "Contributing",
+        "Not understood by any rule",
+        "Odd, and explained by nothing",
         "What it is not",
         "What could not be looked at",
     ]

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.render.fixtures import START, incident, inconclusive
-from triage.model.diagnosis import Evidence, Verdict
-from triage.render.reading import facts, gaps, named, queries, reading, symptom_name, those
+from triage.model.diagnosis import Evidence, Promised, Verdict, Vital
+from triage.render.reading import facts, gaps, named, queries, reading, those, vital_name, vital_reading, vitals_of
 
 
 def evidence(verdict: Verdict, **parts: object) -> Evidence:
@@ -59,9 +59,9 @@ def test_subjects_are_named_as_people_say_them() -> None:
 
 def test_names_of_promises_are_words_of_the_field() -> None:
     """Objectives carry their unit in the name; people do not."""
-    assert symptom_name("ttft_p95_s") == "TTFT p95"
-    assert symptom_name("e2e_p99_s") == "E2E latency p99"
-    assert symptom_name("error_ratio") == "error ratio"
+    assert vital_name("ttft_p95_s") == "TTFT p95"
+    assert vital_name("e2e_p99_s") == "E2E latency p99"
+    assert vital_name("error_ratio") == "error ratio"
 
 
 def test_gaps_are_what_to_do_and_what_helps_most_comes_first() -> None:
@@ -86,3 +86,31 @@ def test_facts_say_what_the_service_is() -> None:
     """Engine with version, model and card."""
     assert facts(incident()) == "vllm 0.11.0, Llama-3.3-70B-Instruct, H100 80GB"
     assert facts(inconclusive()) == ""
+
+
+def vital(**parts: object) -> Vital:
+    """A vital sign of the service."""
+    known = {"name": "ttft_p95_s", "title": "time to first token (p95)", "subject": "service/a", "unit": "seconds"}
+    return Vital.model_validate({**known, "state": Promised.KEPT, "limit": 3.0, "limit_of": "objective ttft_p95_s", **parts})
+
+
+@pytest.mark.parametrize(
+    ("given", "value", "now", "limit", "when"),
+    [
+        (vital(value=0.412, now=0.5), "0.412 s", "0.5 s", "≤ 3 s", ""),
+        (vital(value=8.0, low=7.5, high=10.0, state=Promised.BROKEN, since=START), "7.5–10 s", "", "≤ 3 s", "since 12:00:00"),
+        (vital(value=80.0, low=80.0, since=START, until=START + 60), "≥ 80 s", "", "≤ 3 s", ""),
+        (vital(state=Promised.BROKEN, since=START, until=START + 60), "", "", "≤ 3 s", "12:00:00 to 12:01:00"),
+        (vital(name="answers", unit="ratio", limit=0.5, value=1.01), "100 %", "", "≥ 50 %", ""),
+        (vital(state=Promised.OPEN), "", "", "≤ 3 s", ""),
+    ],
+)  # fmt: skip
+def test_a_vital_sign_has_one_unit_and_says_which_way_is_well(given: Vital, value: str, now: str, limit: str, when: str) -> None:
+    """The unit is that of the limit; a share is at most the whole; an end is told."""
+    read = vital_reading(given, START)
+    assert (read.value, read.now, read.limit, read.when) == (value, now, limit, when)
+
+
+def test_broken_promises_stand_first_and_kept_ones_last() -> None:
+    """What is wrong is read first, what nobody can say second."""
+    assert [one.name for one in vitals_of(incident())] == ["ttft_p95_s", "error_ratio", "queue_wait_s", "answers", "itl_p95_s"]

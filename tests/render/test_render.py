@@ -67,17 +67,25 @@ def test_the_encoding_decides_on_the_characters() -> None:
             "incident",
             (
                 "LLM-PROD CRITICAL - prefix-cache-collapse on replica vllm-3 (+2) since 12:01:30; thermal-throttle"
-                " | findings=5 evaluated=84;;;0;101 ttft_p95_s=8.2s;2 error_ratio=0.041;0.01"
+                " | findings=5 evaluated=84;;;0;101 answers=0.96;0.5: ttft_p95_s=8.2s;2 itl_p95_s=0.031s;0.06"
+                " error_ratio=0.041;0.01"
             ),
         ),
         (
             "degraded",
             (
-                "LLM-PROD WARNING - thermal-throttle on GPU node-b/5 since 12:11:00"
-                " | findings=1 evaluated=91;;;0;101 itl_p95_s=0.062s;0.06"
+                "LLM-PROD WARNING - cause is one of thermal-throttle, power-cap, since 12:11:30"
+                " | findings=1 evaluated=91;;;0;101 answers=0.96;0.5: ttft_p95_s=0.44s;2 itl_p95_s=0.062s;0.06"
+                " error_ratio=0.0002;0.01"
             ),
         ),
-        ("healthy", "LLM-PROD OK - No symptom and no finding. | findings=0 evaluated=84;;;0;101"),
+        (
+            "healthy",
+            (
+                "LLM-PROD OK - All is well, nothing found. | findings=0 evaluated=84;;;0;101 answers=0.96;0.5:"
+                " ttft_p95_s=0.44s;2 itl_p95_s=0.031s;0.06 error_ratio=0.0002;0.01"
+            ),
+        ),
         (
             "inconclusive",
             "LLM-PROD UNKNOWN - Nothing can be said: no source brought engine metrics. | findings=0 evaluated=0;;;0;101",

@@ -8,9 +8,10 @@ import pytest
 from rich.cells import cell_len
 
 from tests.render.fixtures import ALL, degraded, fleet, healthy, incident, inconclusive
-from triage.model.diagnosis import Diagnosis
+from triage.model.diagnosis import CauseState, CauseView, Diagnosis, Promised
 from triage.render.html import to_html
 from triage.render.markdown import to_markdown
+from triage.render.reading import vital_name
 from triage.render.text import to_text
 
 GOLDEN = Path(__file__).with_name("golden")
@@ -38,21 +39,23 @@ def test_reports_look_as_agreed(name: str, make: Callable[[], Diagnosis], width:
 def test_the_answer_comes_first_and_last() -> None:
     """Status, service, cause and time stand on top, and again where a terminal stops scrolling."""
     lines = plain(incident()).splitlines()
-    assert lines[0] == "✖ INCIDENT  llm-prod"
+    assert lines[0] == "✖ INCIDENT  llm-prod  since 12:04:00"
     assert "12:01:30" in " ".join(lines[1:3])
     assert "triage playbook prefix-cache-collapse" in lines[-1]
 
 
 def test_sections_keep_their_order() -> None:
-    """Symptoms, layers, roots, what follows, contributing, what it is not, what could not be seen."""
+    """Vital signs, layers, roots, what follows, contributing, what it is not, what could not be seen."""
     titles = re.findall(r"^── (.*?) ─", plain(incident()), re.MULTILINE)
     assert titles == [
-        "Symptoms",
+        "Vital signs",
         "Layers",
-        "Root cause 1 of 2",
-        "Root cause 2 of 2",
+        "Root cause (1 of 2)",
+        "Root cause (2 of 2)",
         "What follows from what",
         "Contributing",
+        "Not understood by any rule",
+        "Odd, and explained by nothing",
         "What it is not",
         "What could not be looked at",
     ]
@@ -68,7 +71,7 @@ def test_an_inconclusive_report_says_first_what_is_missing() -> None:
 def test_a_healthy_report_is_short() -> None:
     """Nobody reads a page about nothing, and what was not judged is said all the same."""
     text = plain(healthy())
-    assert len(text.splitlines()) <= 16
+    assert len(text.splitlines()) <= 21
     assert "84 of 101 kinds of failure judged" in text
 
 
@@ -113,25 +116,58 @@ def test_verbose_holds_back_nothing() -> None:
     assert "Share of the KV cache in use." in text
     assert "triage playbook retry-storm" in text
     assert "replicas 6" in text
-    assert "3 more ruled out" in plain(incident())
+    assert "1 more ruled out by what was measured" in plain(incident())
 
 
-def test_look_alikes_that_stay_possible_are_named() -> None:
-    """A cause that cannot be told from another says so."""
-    assert "Could also be power-cap" in plain(degraded())
+def test_a_narrowed_cause_says_among_what_and_what_decides() -> None:
+    """The kinds that it may be stand on top, with what would tell."""
+    top = " ".join(plain(degraded()).partition("──")[0].split())
+    assert "cause one of 2: Clocks cut by heat (thermal-throttle) or Clocks held down by the power limit (power-cap)" in top
+    assert "what decides on power-cap: let the DCGM exporter report DCGM_FI_DEV_CLOCKS_EVENT_REASONS" in top
+    assert "── Possible cause ─" in plain(degraded())
+
+
+def unsolved() -> Diagnosis:
+    """The incident without any finding."""
+    cause = CauseView(state=CauseState.OPEN, text="No kind of failure could be named with what was seen.")
+    return incident().model_copy(update={"findings": (), "cause": cause})
 
 
 @pytest.mark.parametrize("show", [plain, to_markdown, to_html])
-def test_trouble_without_a_known_cause_says_so(show: Callable[[Diagnosis], str]) -> None:
-    """Symptoms that nothing explains are not left without a word, and what was not judged may be the cause."""
-    text = show(degraded().model_copy(update={"findings": ()}))
-    assert "None found with the data at hand. 1 kind of failure could not be judged and may be it" in " ".join(text.split())
+def test_an_open_cause_shows_at_once_what_nobody_understands(show: Callable[[Diagnosis], str]) -> None:
+    """Lines that no rule reads and odd things that nothing explains stand before everything else, not behind what to install."""
+    text = " ".join(show(unsolved()).split())
+    order = ["4 kinds of failure could not be ruled out", "ring rebuilt with 3 of 6 members", "NVLink"]
+    places = [text.index(word) for word in [*order, "Vital signs"]]
+    assert places == sorted(places)
+    assert "214 × router.log" in text
 
 
-def test_without_a_cause_the_end_says_what_to_get() -> None:
+def test_an_open_cause_is_told_at_the_end_with_what_to_get() -> None:
     """The next step is the one that lets most kinds be judged."""
-    text = plain(degraded().model_copy(update={"findings": ()}))
-    assert text.endswith("no root cause found\n  next: let the DCGM exporter report DCGM_FI_DEV_CLOCKS_EVENT_REASONS\n")
+    text = " ".join(plain(unsolved()).split())
+    assert text.endswith("next: give the kernel log with --logs, or let the DCGM exporter report DCGM_FI_DEV_XID_ERRORS")
+
+
+def test_what_speaks_against_a_finding_is_told() -> None:
+    """An effect that was measured and is missing."""
+    assert "Speaks against it: time between two tokens of one answer is 31 ms not > 45 ms" in " ".join(plain(degraded()).split())
+
+
+@EVERY
+def test_vital_signs_are_always_told(make: Callable[[], Diagnosis]) -> None:
+    """Also what is well, and why what is open is open."""
+    text = plain(make(), 120)
+    for vital in make().vitals:
+        assert vital_name(vital.name) in text
+        assert vital.state is not Promised.OPEN or vital.reason in text
+
+
+def test_a_kind_is_ruled_out_by_a_value_and_silence_is_only_counted() -> None:
+    """No line says of a kind that none was seen."""
+    part = plain(incident()).partition("── What it is not")[2].partition("── What could")[0]
+    assert "none seen" not in part
+    assert "2 kinds more: none of their signs was seen" in part
 
 
 def test_a_report_without_any_details_is_still_a_report() -> None:
@@ -141,5 +177,9 @@ def test_a_report_without_any_details_is_still_a_report() -> None:
         .findings[0]
         .model_copy(update={"evidence": (), "subjects": (), "onset": None, "check": (), "leads_to": (), "summary": ""})
     )
-    text = plain(incident().model_copy(update={"findings": (bare,), "symptoms": (), "layers": (), "ruled_out": (), "facts": {}}))
+    text = plain(
+        incident().model_copy(
+            update={"findings": (bare,), "vitals": (), "symptoms": (), "layers": (), "ruled_out": (), "facts": {}}
+        )
+    )
     assert "on replica vllm-3, since an unknown time" in text

@@ -12,6 +12,8 @@ from triage.engine.frame import Frame
 from triage.engine.sparks import spark_of
 from triage.engine.statistics import together
 from triage.model.diagnosis import (
+    CauseState,
+    CauseView,
     Coverage,
     Diagnosis,
     Evidence,
@@ -19,6 +21,8 @@ from triage.model.diagnosis import (
     LayerState,
     LayerView,
     NotEvaluated,
+    Odd,
+    Promised,
     RuledOut,
     SignalCoverage,
     SourceView,
@@ -26,7 +30,9 @@ from triage.model.diagnosis import (
     Spark,
     Status,
     Symptom,
+    Unread,
     Verdict,
+    Vital,
 )
 from triage.model.playbook import Command, Playbook, Section, Step, Variant
 from triage.model.recording import Event, Origin, Recording, Series, Source, SourceState, Subject, Window
@@ -147,7 +153,7 @@ def _finding(rule: str, title: str, summary: str, shown: tuple[Evidence, ...], *
         "subjects": (SERVICE,),
         "severity": "critical",
         "onset": ONSET,
-        "confidence": 0.95,
+        "confidence": "proven",
         "playbook": rule,
         "first_step": "Cut the load at the gateway, and let it back in slowly.",
         **more,
@@ -204,6 +210,70 @@ OPEN = (
 )
 
 
+STARVED = Odd(
+    sort="shift",
+    of="container.cpu_pressure",
+    subject="replica/vllm-1",
+    text="container.cpu_pressure 41 % against 2 % before",
+    since=ONSET - 30.0,
+    size=20.0,
+    salient=True,
+)
+UNREAD = Unread(
+    text=f"W cannot renew lease 4711 {HOSTILE}",
+    template="W cannot renew lease <n>",
+    count=7,
+    emitter="gateway",
+    subject="gateway/front",
+    source="gateway.log",
+    first=ONSET - 10.0,
+    last=ONSET + 60.0,
+)
+
+
+def vitals(held: Recording) -> tuple[Vital, ...]:
+    """Requests are answered; from a moment on many fail; nobody measures time to first token."""
+    is_bad = held.window.end > ONSET
+    return (
+        Vital(
+            name="answers",
+            title="answers at all",
+            subject=SERVICE,
+            state=Promised.KEPT,
+            value=0.98,
+            unit="ratio",
+            limit=0.5,
+            limit_of="requests that are answered",
+        ),
+        Vital(
+            name="ttft_p95_s",
+            title="time to first token (p95)",
+            subject=SERVICE,
+            state=Promised.OPEN,
+            unit="seconds",
+            limit=3.0,
+            limit_of="objective ttft_p95_s",
+            reason="nobody measures it",
+        ),
+        Vital(
+            name="error_ratio",
+            title="share of failed requests",
+            subject=SERVICE,
+            state=Promised.BROKEN if is_bad else Promised.KEPT,
+            value=0.25 if is_bad else 0.0,
+            now=0.31 if is_bad else 0.0,
+            unit="ratio",
+            limit=0.01,
+            limit_of="objective error_ratio",
+            baseline=0.0,
+            since=ONSET + 20.0 if is_bad else None,
+            harm=1.2 if is_bad else 0.0,
+            reason="now 31 % failed requests" if is_bad else "",
+            spark=curve_of(held),
+        ),
+    )
+
+
 def diagnosis(held: Recording) -> Diagnosis:
     """What is wrong at the end of a recording: nothing before the queues grow."""
     is_bad = held.window.end > ONSET
@@ -215,11 +285,15 @@ def diagnosis(held: Recording) -> Diagnosis:
         window=Span(start=held.window.start, end=held.window.end, baseline_start=held.window.baseline_start),
         status=Status.INCIDENT if is_bad else Status.HEALTHY,
         headline=f"{shown[0].title}: {shown[0].summary}" if is_bad else "Nothing found.",
+        cause=CauseView(state=CauseState.NAMED, rules=("retry-storm",)) if is_bad else CauseView(state=CauseState.NONE),
+        vitals=vitals(held),
         symptoms=(_symptom(held),) if is_bad else (),
         findings=shown,
         ruled_out=RULED_OUT if is_bad else (*RULED_OUT, _absent("retry-storm"), _absent("timeout-mismatch")),
         not_evaluated=OPEN,
         layers=_layers(2 if is_bad else 0),
+        observations=(STARVED,) if is_bad else (),
+        unread=(UNREAD,) if is_bad else (),
         coverage=_coverage(held, 5),
         facts={"engine": "vllm"},
     )
@@ -242,6 +316,7 @@ def blind(held: Recording) -> Diagnosis:
         service=held.service,
         window=Span(start=held.window.start, end=held.window.end, baseline_start=held.window.baseline_start),
         status=Status.INCONCLUSIVE,
+        cause=CauseView(state=CauseState.OPEN),
         headline="Cannot tell how llm is: prometheus: connection refused.",
         symptoms=(),
         findings=(),
@@ -282,7 +357,7 @@ def _symptom(held: Recording) -> Symptom:
 
 def _layers(found: int) -> tuple[LayerView, ...]:
     """States of the layers."""
-    states = {Layer.PLATFORM: LayerState.IMPLICATED if found else LayerState.CLEARED, Layer.ENGINE: LayerState.CLEARED}
+    states = {Layer.PLATFORM: LayerState.IMPLICATED if found else LayerState.PARTLY, Layer.ENGINE: LayerState.CLEARED}
     return tuple(
         LayerView(
             layer=layer,

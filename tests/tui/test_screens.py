@@ -11,9 +11,9 @@ from tests.tui.stage import LARGE, SMALL, Stage, picture, same_as_kept
 from triage.model.vocabulary import Layer
 from triage.tui.look import Scene
 from triage.tui.screens.layer import LayerScreen
-from triage.tui.screens.overview import ChainScreen, MissingScreen, WhyNotScreen
+from triage.tui.screens.overview import ChainScreen, MissingScreen, OddScreen, WhyNotScreen
 from triage.tui.screens.playbook import PlaybookScreen
-from triage.tui.screens.question import PieceScreen, QuestionScreen, SymptomScreen
+from triage.tui.screens.question import PieceScreen, QuestionScreen, VitalScreen
 from triage.tui.screens.search import SearchScreen
 from triage.tui.screens.sources import SourcesScreen
 from triage.tui.screens.stack import StackScreen
@@ -28,10 +28,11 @@ SCREENS: dict[str, Callable[[Scene], WalkScreen]] = {
     "question": lambda scene: QuestionScreen(scene, "retry-storm"),
     "events": lambda scene: QuestionScreen(scene, "timeout-mismatch"),
     "open": lambda scene: QuestionScreen(scene, "thermal-throttle"),
-    "symptom": lambda scene: SymptomScreen(scene, "error_ratio"),
+    "vital": lambda scene: VitalScreen(scene, f"error_ratio {case.SERVICE}"),
     "piece": lambda scene: PieceScreen(scene, "rule:retry-storm", "evidence:0"),
     "why-not": WhyNotScreen,
     "missing": MissingScreen,
+    "odd": OddScreen,
     "chain": ChainScreen,
     "playbook": lambda scene: PlaybookScreen(scene, case.playbook("retry-storm")),
     "search": SearchScreen,

@@ -97,7 +97,7 @@ def test_a_symptom_leads_to_its_causes() -> None:
     """From what users notice one goes to the evidence, and on to the cause."""
 
     async def steps(pilot: Pilot[Any]) -> None:
-        shown = await press(pilot, "up", "enter")
+        shown = await press(pilot, "up", "up", "enter")
         assert top(shown) == "llm › error ratio"
         assert "Retries keep the overload alive" in shown
         assert top(await press(pilot, "down", "enter")) == "llm › platform › retry-storm"
@@ -120,6 +120,7 @@ def test_each_list_is_one_key_away() -> None:
     """What was ruled out, what is missing, the chain, sources, playbook, search: from anywhere, and escape goes back."""
     lists = {
         "w": ("why not", "otherwise > 4.5 requests/s (1.5 ×"),
+        "u": ("odd", "cannot renew lease 4711"),
         "m": ("not evaluated", "run dcgm-exporter on the nodes"),
         "c": ("what follows from what", "↺ loop: feeds retry-storm again"),
         "o": ("sources", "no NVIDIA driver is here"),

@@ -35,6 +35,7 @@ def diagnose(recording: Recording, rules: Sequence[Rule], first_step: Callable[[
     findings = findings_of(rulings, frame, harm_of(vitals), first_step)
     unread = coverage.unread_lines(frame.recording)
     status = state_of(vitals, noticed, findings, unread, frame)
+    odd = _odd(frame.seen.odd, findings)
     return Diagnosis(
         service=recording.service,
         window=Span(
@@ -44,14 +45,14 @@ def diagnose(recording: Recording, rules: Sequence[Rule], first_step: Callable[[
         ),
         status=status,
         cause=cause_of(status, findings, rulings),
-        headline=headline(status, findings, vitals, unread, recording, (_judged(rulings), len(rules))),
+        headline=headline(status, findings, vitals, odd, unread, recording, (_judged(rulings), len(rules))),
         vitals=vitals,
         symptoms=noticed,
         findings=findings,
         ruled_out=coverage.ruled_out(rulings, findings),
         not_evaluated=tuple(coverage.not_evaluated(r) for r in rulings if r.verdict is Verdict.UNKNOWN),
         layers=tuple(coverage.layer_view(layer, rulings, findings) for layer in Layer),
-        observations=_odd(frame.seen.odd, findings),
+        observations=odd,
         unread=unread,
         coverage=coverage.coverage(frame, rulings, rules),
         facts={fact.key: fact.value for fact in frame.recording.facts if fact.subject.scope is Scope.SERVICE},

@@ -59,6 +59,15 @@ def quantity(value: float | None, unit: str, digits: int = 3, like: float | None
     return f"{text} {_inflected(text, name)}".rstrip()
 
 
+def alike(value: float | None, unit: str, like: float) -> str:
+    """A value in exactly the unit in which another one is read, so that a row of values can be compared at a glance."""
+    if value is None or math.isnan(value) or unit == "timestamp":
+        return quantity(value, unit)
+    base, name = _scale(like, unit, 3)
+    text = number(round(value / base, 4))
+    return f"{text} {_inflected(text, name)}".rstrip()
+
+
 def interval(low: float | None, high: float | None, unit: str) -> str:
     """A value of which only bounds are known: ``0.3–0.5 s``, ``≥ 10 s``, ``≤ 5 ms``."""
     if high is None or math.isinf(high):

@@ -5,6 +5,7 @@ reports take unit and wording from it. Base units only: seconds, bytes, tokens, 
 degrees Celsius, ratios from 0 to 1. A counter is kept as a rate per second.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -101,6 +102,16 @@ class Signal:
     worse: Literal["", "up", "down"] = ""
     bounded: bool = False
 
+    @property
+    def noun(self) -> str:
+        """What it is in a few words, as they stand inside a sentence; the name where the meaning does not begin with a noun."""
+        start = re.split(r"[.,;:(]", self.meaning)[0].strip()
+        if not start or len(start) > _LONGEST_NOUN or not start[0].isalpha() or start.startswith("When "):
+            return self.name
+        return start if start.split()[0][1:] != start.split()[0][1:].lower() else start[0].lower() + start[1:]
+
+
+_LONGEST_NOUN = 64
 
 _WORSE_UP_NAMES = """
 admission.rejected alerts.dropped autoscaler.empty autoscaler.errors autoscaler.excess autoscaler.loop_delay

@@ -3,12 +3,22 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from triage.model.diagnosis import Diagnosis, Evidence, Finding, LayerState, Status, Symptom, Verdict
+from triage.model.diagnosis import Diagnosis, Evidence, Finding, LayerState, Promised, Status, Verdict, Vital
 from triage.model.units import clock
+from triage.render.answer import (
+    Told,
+    answer,
+    first_finding,
+    is_open,
+    rest,
+    rival_line,
+    rivals_of,
+    span,
+    title_of_root,
+)
 from triage.render.chain import Node, trees, trigger
 from triage.render.chart import chart
 from triage.render.reading import (
-    LAYER_WORDS,
     Reading,
     against,
     all_facts,
@@ -16,15 +26,17 @@ from triage.render.reading import (
     counted,
     decider,
     gaps,
+    layer_told,
     meaning,
     named,
     place,
     queries,
     reading,
-    symptom_name,
-    symptom_reading,
+    silent,
     those,
-    unexplained,
+    vital_evidence,
+    vital_reading,
+    vitals_of,
     window,
 )
 from triage.render.safe import html, inert
@@ -34,6 +46,8 @@ _TEXT_STYLE = "\ufe0e"
 STATUS_SIGNS = {Status.HEALTHY: "✔", Status.DEGRADED: "▲", Status.INCIDENT: "✖", Status.INCONCLUSIVE: "?"}
 LAYER_SIGNS = {LayerState.CLEARED: "✔", LayerState.IMPLICATED: "✖", LayerState.PARTLY: "◐", LayerState.NOT_EVALUATED: "?"}
 VERDICT_SIGNS = {Verdict.PRESENT: "●", Verdict.ABSENT: "○", Verdict.UNKNOWN: "?"}
+VITAL_SIGNS = {Promised.KEPT: "✔", Promised.BROKEN: "✖", Promised.OPEN: "?"}
+VITAL_WORDS = {Promised.KEPT: "kept", Promised.BROKEN: "broken", Promised.OPEN: "cannot be told"}
 VERDICT_WORDS = {Verdict.PRESENT: "holds", Verdict.ABSENT: "does not hold", Verdict.UNKNOWN: "cannot be told"}
 
 _SUBJECTS = 8
@@ -47,16 +61,20 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-
 def to_html(diagnosis: Diagnosis) -> str:
     """The diagnosis as a self-contained HTML document that holds everything."""
     one = inert(diagnosis)
+    is_first = is_open(one) or one.status is Status.INCONCLUSIVE
     body = "\n".join(
         [
             *_header(one),
             "<main>",
-            *_symptoms(one),
+            *_vitals(one),
+            *(_left_over(one) if is_first else ()),
             *(_unseen(one) if one.status is Status.INCONCLUSIVE else ()),
             *_layers(one),
             *_roots(one),
+            *_rivals(one),
             *_chain(one),
             *_contributing(one),
+            *(_left_over(one) if not is_first else ()),
             *_ruled_out(one),
             *(_unseen(one) if one.status is not Status.INCONCLUSIVE else ()),
             *_facts(one),
@@ -75,36 +93,79 @@ def to_html(diagnosis: Diagnosis) -> str:
 
 
 def _header(one: Diagnosis) -> Iterable[str]:
+    when = span(one)
     yield f'<header class="{one.status.value}">'
-    yield f'<p class="status">{_sign(STATUS_SIGNS[one.status])} {one.status.value.upper()} <b>{html(one.service)}</b></p>'
+    yield (
+        f'<p class="status">{_sign(STATUS_SIGNS[one.status])} {one.status.value.upper()} <b>{html(one.service)}</b>'
+        f"{f' <span>{when}</span>' if when else ''}</p>"
+    )
     yield f"<h1>{html(one.headline)}</h1>"
+    told = "".join(_told(line) for line in answer(one))
+    yield f'<dl class="answer">{told}</dl>' if told else ""
     yield f'<p class="quiet">{html(window(one))}</p>'
     yield "</header>"
 
 
-def _symptoms(one: Diagnosis) -> Iterable[str]:
-    if not one.symptoms:
+def _told(told: Told) -> str:
+    """One line of the answer, and what belongs to it."""
+    text = f"<code>{html(told.text)}</code>" if told.is_command else html(told.text)
+    below = "".join(f"<br><small>{html(line)}</small>" for line in told.below)
+    return f"<dt>{told.label}</dt><dd>{text}{below}</dd>"
+
+
+def _vitals(one: Diagnosis) -> Iterable[str]:
+    """What users notice, whether it is well or not: a table of all, and the curves of those that are not well."""
+    vitals = vitals_of(one)
+    if not vitals:
         return
-    yield "<section><h2>Symptoms</h2>"
-    for symptom in one.symptoms:
-        yield _symptom(symptom, one)
+    yield "<section><h2>Vital signs</h2>"
+    head = ("", "value", "now", "limit", "whose limit", "baseline", "since", "reason")
+    yield _table(head, [_vital_row(vital, one) for vital in vitals])
+    drawn = [vital for vital in vitals if vital.spark is not None and vital.spark.values]
+    yield from (_vital_curve(vital, one) for vital in drawn if vital.state is not Promised.KEPT)
+    kept = [_vital_curve(vital, one) for vital in drawn if vital.state is Promised.KEPT]
+    if kept:
+        yield f"<details><summary>{counted(len(kept), 'curve')} of what is well</summary>{''.join(kept)}</details>"
     yield "</section>"
 
 
-def _symptom(symptom: Symptom, one: Diagnosis) -> str:
-    read = symptom_reading(symptom, one.window.end)
-    name = symptom_name(symptom.name)
-    evidence = symptom.evidence.model_copy(
-        update={"threshold": symptom.threshold, "baseline": symptom.baseline, "unit": symptom.unit, "since": symptom.onset}
-    )
-    return _proof(name, read, chart(evidence, name, one.window.end), symptom.summary)
+def _vital_row(vital: Vital, one: Diagnosis) -> Sequence[str]:
+    read = vital_reading(vital, one.window.end)
+    style = f'class="{vital.state.value}"'
+    words = VITAL_WORDS[vital.state]
+    sign = f'<span {style} role="img" aria-label="{words}" title="{words}">{VITAL_SIGNS[vital.state]}{_TEXT_STYLE}</span>'
+    value = f"<b {style}>{html(read.value)}</b>"
+    rest = (read.now, read.limit, read.whose, read.usual, read.when.removeprefix("since "), read.reason)
+    return (f"{sign} <b>{html(read.name)}</b>", value, *(html(word) for word in rest))
+
+
+def _vital_curve(vital: Vital, one: Diagnosis) -> str:
+    read = vital_reading(vital, one.window.end)
+    drawing = chart(vital_evidence(vital, one), read.name, one.window.end)
+    told = f"{read.value} {read.limit}".strip()
+    return f'<div class="proof"><p><b>{html(read.name)}</b><br>{html(told)}</p>{drawing}</div>'
+
+
+def _left_over(one: Diagnosis) -> Iterable[str]:
+    """Lines that nothing understands, and what is odd and explained by nothing."""
+    unread, odd = rest(one, everything=True)
+    if unread:
+        yield from _lines("Not understood by any rule", unread)
+    if odd:
+        yield from _lines("Odd, and explained by nothing", odd)
+
+
+def _lines(title: str, lines: Sequence[str]) -> Iterable[str]:
+    """A section that is a list, folded away if it is long."""
+    listed = f"<ul>{''.join(f'<li>{html(line)}</li>' for line in lines)}</ul>"
+    yield f"<section><h2>{title}</h2>{_folded(listed, f'{len(lines)} in all', len(lines))}</section>"
 
 
 def _layers(one: Diagnosis) -> Iterable[str]:
     yield "<section><h2>Layers</h2>"
     rows = []
     for view in one.layers:
-        state = f'<span class="{view.state.value}">{_sign(LAYER_SIGNS[view.state])} {LAYER_WORDS[view.state]}</span>'
+        state = f'<span class="{view.state.value}">{_sign(LAYER_SIGNS[view.state])} {layer_told(view)}</span>'
         found = ", ".join(f'<a href="#{_anchor(rule)}">{html(rule)}</a>' for rule in view.findings)
         rows.append((f"<b>{view.layer.value}</b>", state, found, str(view.ruled_out), str(view.not_evaluated)))
     yield _table(("layer", "state", "findings", "ruled out", "not evaluated"), rows)
@@ -114,12 +175,18 @@ def _layers(one: Diagnosis) -> Iterable[str]:
 def _roots(one: Diagnosis) -> Iterable[str]:
     roots = [finding for finding in one.findings if finding.role == "root"]
     for number, finding in enumerate(roots):
-        name = "Root cause" if len(roots) == 1 else f"Root cause {number + 1} of {len(roots)}"
-        yield f"<section><h2>{name}</h2>"
+        name = title_of_root(finding, one)
+        yield f"<section><h2>{name if len(roots) == 1 else f'{name} ({number + 1} of {len(roots)})'}</h2>"
         yield from _finding(finding, one)
         yield "</section>"
-    if unexplained(one):
-        yield f'<section><h2>Root cause</h2><p class="unsure">{unexplained(one)}</p></section>'
+
+
+def _rivals(one: Diagnosis) -> Iterable[str]:
+    """The kinds that the cause may be, and what would decide."""
+    rivals = rivals_of(one)
+    if rivals:
+        title = "What else it may be" if first_finding(one) else "What it may be"
+        yield from _lines(title, [rival_line(rival) for rival in rivals])
 
 
 def _finding(finding: Finding, one: Diagnosis) -> Iterable[str]:
@@ -215,12 +282,20 @@ def _ruled_out(one: Diagnosis) -> Iterable[str]:
     if not one.ruled_out:
         return
     rows = []
+    quiet = 0
     for each in one.ruled_out:
         read = decider(each, one.window.end)
-        why = f"<code>{html(read.what)}</code> {html(read.compared)} <small>{html(read.note)}</small>" if read else ""
+        if read is None:
+            quiet += 1
+            continue
+        why = f"<code>{html(read.what)}</code> {html(read.compared)} <small>{html(read.note)}</small>"
         rows.append((f"{html(each.title)} <code>{html(each.rule)}</code>", each.layer.value, why))
     yield "<section><h2>What it is not</h2>"
-    yield _folded(_table(("kind", "layer", "because"), rows), counted(len(rows), "kind") + " ruled out", len(rows))
+    if rows:
+        yield _folded(_table(("kind", "layer", "because"), rows), counted(len(rows), "kind") + " ruled out", len(rows))
+    if quiet:
+        names = ", ".join(f"<code>{html(each.rule)}</code>" for each in one.ruled_out if decider(each, one.window.end) is None)
+        yield f"<details><summary>{silent(quiet)}</summary><p>{names}</p></details>"
     yield "</section>"
 
 

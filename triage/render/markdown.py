@@ -2,11 +2,21 @@
 
 from collections.abc import Iterable, Sequence
 
-from triage.model.diagnosis import Diagnosis, Evidence, Finding, Status, Verdict
+from triage.model.diagnosis import Diagnosis, Evidence, Finding, LayerState, Promised, Spark, Status, Verdict
 from triage.model.units import clock
+from triage.render.answer import (
+    Told,
+    answer,
+    first_finding,
+    is_open,
+    rest,
+    rival_line,
+    rivals_of,
+    span,
+    title_of_root,
+)
 from triage.render.chain import Node, trees, trigger
 from triage.render.reading import (
-    LAYER_WORDS,
     against,
     began,
     counted,
@@ -14,23 +24,27 @@ from triage.render.reading import (
     facts,
     gaps,
     is_refused,
+    layer_told,
     listed,
     place,
     queries,
     reading,
-    symptom_name,
-    symptom_reading,
+    shortened,
+    silent,
     those,
-    unexplained,
+    vital_reading,
+    vitals_of,
     window,
 )
 from triage.render.safe import code, fenced, inert, markdown
 from triage.render.spark import spark
 
 VERDICT_WORDS = {Verdict.PRESENT: "holds", Verdict.ABSENT: "does not hold", Verdict.UNKNOWN: "cannot be told"}
+VITAL_WORDS = {Promised.KEPT: "✔ kept", Promised.BROKEN: "✖ **broken**", Promised.OPEN: "? open"}
 
 _FEW = 5
 _CURVE = 26
+_REASON = 160
 
 
 def to_markdown(diagnosis: Diagnosis, *, verbose: bool = False) -> str:
@@ -39,13 +53,17 @@ def to_markdown(diagnosis: Diagnosis, *, verbose: bool = False) -> str:
     :param verbose: every ruled-out and unjudged kind and all consequences in full
     """
     clean = inert(diagnosis)
+    is_first = is_open(clean) or clean.status is Status.INCONCLUSIVE
     parts = [
         *_header(clean),
-        *_symptoms(clean),
+        *_vitals(clean, verbose=verbose),
+        *(_left_over(clean, verbose=verbose) if is_first else ()),
         *_layers(clean),
         *_roots(clean),
+        *_rivals(clean),
         *_chain(clean, verbose=verbose),
         *_contributing(clean),
+        *(_left_over(clean, verbose=verbose) if not is_first else ()),
         *(_ruled_out(clean, verbose=verbose) if verbose or clean.status is not Status.HEALTHY else ()),
         *_unseen(clean, verbose=verbose),
     ]
@@ -53,40 +71,65 @@ def to_markdown(diagnosis: Diagnosis, *, verbose: bool = False) -> str:
 
 
 def _header(one: Diagnosis) -> Iterable[str]:
-    yield f"## {one.status.value.upper()}: {markdown(one.service)}"
+    when = span(one)
+    yield f"## {one.status.value.upper()}: {markdown(one.service)}{f' {when}' if when else ''}"
     if one.headline:
         yield f"**{markdown(one.headline)}**"
+    lines = [line for told in answer(one) for line in _told(told)]
+    if lines:
+        yield "\n".join(lines)
     yield "  \n".join(line for line in (window(one), markdown(facts(one))) if line)
 
 
-def _symptoms(one: Diagnosis) -> Iterable[str]:
-    if not one.symptoms:
+def _told(told: Told) -> Iterable[str]:
+    """One line of the answer, and what belongs to it."""
+    yield f"- **{told.label}:** {code(told.text) if told.is_command else markdown(told.text)}"
+    for below in told.below:
+        yield f"  - {markdown(below)}"
+
+
+def _vitals(one: Diagnosis, *, verbose: bool) -> Iterable[str]:
+    """What users notice, whether it is well or not."""
+    if not one.vitals:
         return
     rows = []
-    for symptom in one.symptoms:
-        read = symptom_reading(symptom, one.window.end)
-        cells = (
-            markdown(symptom_name(symptom.name)),
-            f"**{markdown(read.value)}**",
-            markdown(read.held_against),
-            markdown(read.usual),
-            read.since,
-        )
-        rows.append((*cells, _curve(symptom.evidence)))
-    yield "### Symptoms"
-    yield _table(("symptom", "value", "held against", "baseline", "since", "over time"), rows)
+    for vital in vitals_of(one):
+        read = vital_reading(vital, one.window.end)
+        tells = verbose or vital.state is Promised.OPEN or not read.value
+        when = read.when.removeprefix("since ")
+        note = "; ".join(part for part in (when, shortened(read.reason, _REASON) if tells else "") if part)
+        limit = f"{read.limit} ({read.whose})" if read.whose else read.limit
+        words = (read.name, read.value, read.now, limit, read.usual, note)
+        rows.append((VITAL_WORDS[vital.state], *(markdown(word) for word in words), _curve(vital.spark, vital.limit)))
+    yield "### Vital signs"
+    yield _table(("promise", "of", "value", "now", "limit", "baseline", "since", "over time"), rows)
+
+
+def _left_over(one: Diagnosis, *, verbose: bool) -> Iterable[str]:
+    """Lines that nothing understands, and what is odd and explained by nothing."""
+    for title, lines in zip(
+        ("Not understood by any rule", "Odd, and explained by nothing"), rest(one, everything=verbose), strict=True
+    ):
+        if lines:
+            yield f"### {title}"
+            yield _list(lines, verbose=verbose)
+
+
+def _list(lines: Sequence[str], *, verbose: bool) -> str:
+    """The first of some lines as a list, and how many more there are."""
+    shown = lines if verbose else lines[:_FEW]
+    more = [f"{len(lines) - len(shown)} more"] if len(shown) < len(lines) else []
+    return "\n".join(f"- {markdown(line)}" for line in [*shown, *more])
 
 
 def _layers(one: Diagnosis) -> Iterable[str]:
     yield "### Layers"
     yield _table(
-        ("layer", "state", "ruled out", "not evaluated", "findings"),
+        ("layer", "state", "findings"),
         [
             (
                 view.layer.value,
-                f"**{LAYER_WORDS[view.state]}**" if view.findings else LAYER_WORDS[view.state],
-                str(view.ruled_out),
-                str(view.not_evaluated),
+                f"**{layer_told(view)}**" if view.state is LayerState.IMPLICATED else layer_told(view),
                 ", ".join(code(rule) for rule in view.findings),
             )
             for view in one.layers
@@ -97,12 +140,17 @@ def _layers(one: Diagnosis) -> Iterable[str]:
 def _roots(one: Diagnosis) -> Iterable[str]:
     roots = [finding for finding in one.findings if finding.role == "root"]
     for number, finding in enumerate(roots):
-        rank = "" if len(roots) == 1 else f" {number + 1} of {len(roots)}"
-        yield f"### Root cause{rank}: {markdown(finding.title)}"
+        rank = "" if len(roots) == 1 else f" ({number + 1} of {len(roots)})"
+        yield f"### {title_of_root(finding, one)}{rank}: {markdown(finding.title)}"
         yield from _finding(finding, one)
-    if unexplained(one):
-        yield "### Root cause"
-        yield unexplained(one)
+
+
+def _rivals(one: Diagnosis) -> Iterable[str]:
+    """The kinds that the cause may be, and what would decide."""
+    rivals = rivals_of(one)
+    if rivals:
+        yield "### What else it may be" if first_finding(one) else "### What it may be"
+        yield "\n".join(f"- {markdown(rival_line(rival))}" for rival in rivals)
 
 
 def _finding(finding: Finding, one: Diagnosis) -> Iterable[str]:
@@ -132,7 +180,7 @@ def _evidence(evidence: Sequence[Evidence], one: Diagnosis) -> str:
         read = reading(each, one.window.end)
         value = " ".join(part for part in (f"**{markdown(read.value)}**" if read.value else "", markdown(read.note)) if part)
         what = (code(read.what), markdown(read.subject), value, markdown(read.held_against), markdown(read.usual), read.since)
-        rows.append((*what, VERDICT_WORDS[read.verdict], _curve(each)))
+        rows.append((*what, VERDICT_WORDS[read.verdict], _curve(each.spark, each.threshold)))
     return _table(("evidence", "of", "value", "held against", "baseline", "since", "condition", "over time"), rows)
 
 
@@ -179,16 +227,20 @@ def _contributing(one: Diagnosis) -> Iterable[str]:
 def _ruled_out(one: Diagnosis, *, verbose: bool) -> Iterable[str]:
     if not one.ruled_out:
         return
-    shown = one.ruled_out if verbose else one.ruled_out[:_FEW]
+    judged = [(each, read) for each in one.ruled_out if (read := decider(each, one.window.end)) is not None]
+    quiet = len(one.ruled_out) - len(judged)
+    shown = judged if verbose else judged[:_FEW]
     rows = []
-    for each in shown:
-        read = decider(each, one.window.end)
-        why = f"{code(read.what)} {markdown(f'{read.compared} {read.note}')}" if read else ""
+    for each, read in shown:
+        why = f"{code(read.what)} {markdown(f'{read.compared} {shortened(read.note, _REASON)}')}"
         rows.append((markdown(each.title), code(each.rule), why))
     yield "### What it is not"
-    yield _table(("kind", "rule", "because"), rows)
-    if len(shown) < len(one.ruled_out):
-        yield f"{len(one.ruled_out) - len(shown)} more ruled out."
+    if rows:
+        yield _table(("kind", "rule", "because"), rows)
+    more = [f"{len(judged) - len(shown)} more ruled out by what was measured."] if len(shown) < len(judged) else []
+    more += [f"{silent(quiet)}."] if quiet else []
+    if more:
+        yield " ".join(more)
 
 
 def _unseen(one: Diagnosis, *, verbose: bool) -> Iterable[str]:
@@ -220,12 +272,11 @@ def _gaps(one: Diagnosis, *, verbose: bool) -> Iterable[str]:
         yield f"{markdown(gap.how)}: {markdown(listed(rules, len(rules) if verbose else _FEW))}"
 
 
-def _curve(evidence: Evidence) -> str:
+def _curve(curve: Spark | None, threshold: float | None) -> str:
     """The curve in a code span, where every character is as wide as the next."""
-    if evidence.spark is None or not evidence.spark.values:
+    if curve is None or not curve.values:
         return ""
-    pieces = spark(evidence.spark, _CURVE, utf8=True, threshold=evidence.threshold)
-    return code("".join(piece.text for piece in pieces))
+    return code("".join(piece.text for piece in spark(curve, _CURVE, utf8=True, threshold=threshold)))
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

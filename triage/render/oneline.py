@@ -3,8 +3,9 @@
 import math
 import re
 
-from triage.model.diagnosis import Diagnosis, Status
-from triage.render.reading import began, named, window
+from triage.model.diagnosis import CauseState, Diagnosis, Status
+from triage.render.answer import span
+from triage.render.reading import FLOORS, began, named, window
 from triage.render.safe import ascii_only, inert
 
 _STATES = {
@@ -13,6 +14,7 @@ _STATES = {
     Status.INCIDENT: "CRITICAL",
     Status.INCONCLUSIVE: "UNKNOWN",
 }
+_DOUBTS = {CauseState.NARROWED: "possible", CauseState.OPEN: "what brought it about is open"}
 _LONGEST = 300
 _LABEL = re.compile(r"[^A-Za-z0-9_.-]+")
 _UNITS = {"seconds": "s", "bytes": "B"}
@@ -33,33 +35,40 @@ def one_line(diagnosis: Diagnosis) -> str:
 
 
 def _message(diagnosis: Diagnosis) -> str:
-    """The root causes, or the headline where there are none."""
+    """The cause if it is named, else what it may be; the headline where nothing was found."""
     roots = [finding for finding in diagnosis.findings if finding.role == "root"]
+    rivals = diagnosis.cause.rules
+    if diagnosis.cause.state is CauseState.NARROWED and (len(rivals) > 1 or not roots):
+        when = span(diagnosis)
+        return f"cause is one of {', '.join(rivals)}{f', {when}' if when else ''}"
     if not roots:
         return diagnosis.headline or window(diagnosis)
     first = roots[0]
     more = f" (+{len(first.subjects) - 1})" if len(first.subjects) > 1 else ""
+    doubt = "" if diagnosis.cause.state is CauseState.NAMED else f", {_DOUBTS.get(diagnosis.cause.state, '')}".rstrip(", ")
     text = f"{first.rule} on {named(first.subject)}{more} {began(first, diagnosis.window.end)}"
-    return "; ".join([text, *(finding.rule for finding in roots[1:])])
+    return "; ".join([text, *(finding.rule for finding in roots[1:])]) + doubt
 
 
 def _figures(diagnosis: Diagnosis) -> list[str]:
-    """Counts and symptoms as ``name=value[unit];warning``."""
+    """Counts and the service's vital signs as ``name=value[unit];warning``."""
     coverage = diagnosis.coverage
     figures = [
         f"findings={len(diagnosis.findings)}",
         f"evaluated={coverage.rules_evaluated};;;0;{coverage.rules_total}",
     ]
-    for symptom in diagnosis.symptoms:
-        label = _LABEL.sub("_", symptom.name)
-        if math.isfinite(symptom.value):
-            figures.append(f"{label}={_figure(symptom.value)}{_UNITS.get(symptom.unit, '')};{_figure(symptom.threshold)}")
+    of_service = [vital for vital in diagnosis.vitals if vital.subject.startswith("service/")]
+    for vital in of_service:
+        value = vital.now if vital.now is not None else vital.value
+        if value is not None and math.isfinite(value):
+            warning = _figure(vital.limit) + ":" if vital.name in FLOORS else _figure(vital.limit)
+            figures.append(f"{_LABEL.sub('_', vital.name)}={_figure(value)}{_UNITS.get(vital.unit, '')};{warning}")
     return figures
 
 
-def _figure(value: float) -> str:
+def _figure(value: float | None) -> str:
     """A number without exponent, as the plug-in guidelines want it; empty if it is none."""
-    if not math.isfinite(value):
+    if value is None or not math.isfinite(value):
         return ""
     text = f"{value:.6f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text

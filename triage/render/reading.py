@@ -2,20 +2,21 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from triage.model.diagnosis import (
     Diagnosis,
     Evidence,
     Finding,
     LayerState,
+    LayerView,
     NotEvaluated,
     Promised,
     RuledOut,
-    Status,
-    Symptom,
     Verdict,
+    Vital,
 )
-from triage.model.units import NO_DATA, clock, compared, duration, interval, number, quantity
+from triage.model.units import NO_DATA, alike, clock, compared, duration, interval, number, quantity
 from triage.model.vocabulary import catalogue
 
 LAYER_WORDS = {
@@ -28,6 +29,11 @@ LAYER_WORDS = {
 _OPS = {">=": "≥", "<=": "≤"}
 _NAMES = {"ttft": "TTFT", "itl": "ITL", "tpot": "TPOT", "e2e": "E2E latency", "kv": "KV"}
 _SCOPES = {"gpu": "GPU"}
+FLOORS = frozenset({"answers", "quality"})
+"""Vital signs of which more is better."""
+
+_ORDER = (Promised.BROKEN, Promised.OPEN, Promised.KEPT)
+_VERDICTS = {Promised.BROKEN: Verdict.PRESENT, Promised.KEPT: Verdict.ABSENT, Promised.OPEN: Verdict.UNKNOWN}
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,35 +129,149 @@ def listed(names: Sequence[str], most: int) -> str:
     return f"{', '.join(names[:most])} and {len(names) - most} more"
 
 
-def symptom_name(name: str) -> str:
+def vital_name(name: str) -> str:
     """What a person calls the promise: ``TTFT p95`` for ``ttft_p95_s``."""
     words = name.removesuffix("_s").split("_")
     return " ".join(_NAMES.get(word, word) for word in words)
 
 
-def symptom_evidence(symptom: Symptom) -> Evidence:
-    """A symptom as a piece of evidence."""
-    return symptom.evidence.model_copy(
-        update={
-            "value": symptom.value,
-            "unit": symptom.unit,
-            "threshold": symptom.threshold,
-            "baseline": symptom.baseline,
-            "since": symptom.onset,
-            "verdict": Verdict.PRESENT,
-        }
+@dataclass(frozen=True, slots=True)
+class VitalReading:
+    """A vital sign as a person reads it, all its values in one unit; parts that there is nothing to say of are empty.
+
+    :param name: what people call it, and of which part it is if not of the service
+    :param value: over the window, as bounds where only those are known
+    :param now: over the last few scrapes
+    :param limit: what it should be
+    :param whose: whose limit that is: an objective, the past, what anybody finds too much
+    :param usual: the same before the window
+    :param when: since when it is broken, or from when to when it was
+    :param reason: why it is open, or what broke it
+    """
+
+    name: str
+    value: str
+    now: str
+    limit: str
+    whose: str
+    usual: str
+    when: str
+    reason: str
+
+
+def vital_reading(vital: Vital, near: float) -> VitalReading:
+    """A vital sign in words."""
+    unit, like = vital.unit, vital.limit if vital.limit is not None else vital.value or 0.0
+    whole = inf if vital.unit != "ratio" else 1.0
+    part = "" if vital.subject.startswith("service/") else f" of {named(vital.subject)}"
+    is_known = vital.value is not None or vital.now is not None
+    return VitalReading(
+        name=f"{vital_name(vital.name)}{part}",
+        value=_vital_value(vital, like, whole),
+        now="" if vital.now is None else alike(min(vital.now, whole), unit, like),
+        limit=""
+        if vital.limit is None
+        else f"{'≥' if vital.name in FLOORS else '≤'} {alike(min(vital.limit, whole), unit, like)}",
+        whose=_whose(vital.limit_of) if is_known or vital.limit is not None else "",
+        usual="" if vital.baseline is None else alike(vital.baseline, unit, like),
+        when=lasted(vital.since, vital.until, near) if vital.state is Promised.BROKEN else "",
+        reason=vital.reason,
     )
 
 
-def symptom_reading(symptom: Symptom, near: float) -> Reading:
-    """A symptom in the words of evidence: its value, the promise, what is usual, since when."""
-    return reading(symptom_evidence(symptom), near)
+def _vital_value(vital: Vital, like: float, whole: float) -> str:
+    """The value, or its bounds. A share is at most the whole: what two counters disagree on is no news."""
+    if vital.low is None and vital.high is None:
+        return "" if vital.value is None else alike(min(vital.value, whole), vital.unit, like)
+    if vital.high is None:
+        return f"≥ {alike(vital.low, vital.unit, like)}"
+    if vital.low is None or vital.low == vital.high:
+        return alike(vital.high, vital.unit, like)
+    high = alike(vital.high, vital.unit, like)
+    low = alike(vital.low, vital.unit, like)
+    return f"{low.partition(' ')[0]}–{high}"
+
+
+def _whose(limit_of: str) -> str:
+    """Whose limit it is; the name of an objective is that of the row."""
+    return "objective" if limit_of.startswith("objective") else limit_of.partition(":")[0]
+
+
+def in_a_word(whose: str) -> str:
+    """Whose limit it is where there is little room: an objective, the usual, or what holds where nobody said anything."""
+    if not whose or whose == "objective":
+        return whose
+    return "usual" if "baseline" in whose or "past" in whose else "default"
+
+
+def vitals_of(diagnosis: Diagnosis) -> list[Vital]:
+    """The vital signs in the order in which a person asks for them: the broken first, the worst of them on top, then the open."""
+    return sorted(diagnosis.vitals, key=lambda vital: (_ORDER.index(vital.state), -vital.harm))
+
+
+def vital_evidence(vital: Vital, diagnosis: Diagnosis) -> Evidence:
+    """A vital sign as a piece of evidence, for what draws curves; a broken one has the signal that it was read from."""
+    symptom = next((one for one in diagnosis.symptoms if (one.name, one.evidence.subject) == (vital.name, vital.subject)), None)
+    return Evidence(
+        signal=symptom.evidence.signal if symptom else vital.name,
+        subject=vital.subject,
+        stat=symptom.evidence.stat if symptom else "",
+        value=vital.value,
+        low=vital.low,
+        high=vital.high,
+        unit=vital.unit,
+        op="<" if vital.name in FLOORS else ">",
+        threshold=vital.limit,
+        threshold_of=vital.limit_of,
+        baseline=vital.baseline,
+        verdict=_VERDICTS[vital.state],
+        since=vital.since,
+        until=vital.until,
+        text=vital.reason if vital.state is Promised.OPEN else "",
+        query=vital.query,
+        spark=vital.spark,
+    )
+
+
+def lasted(since: float | None, until: float | None, near: float) -> str:
+    """Since when, from when to when, or at what moment; empty if nobody knows."""
+    if until is None:
+        return "" if since is None else f"since {clock(since, near)}"
+    if since is not None and until - since < 1.0:
+        return f"at {clock(since, near)}"
+    return f"until {clock(until, near)}" if since is None else f"{clock(since, near)} to {clock(until, near)}"
+
+
+def shortened(text: str, most: int) -> str:
+    """A text of no more than so many characters, cut between words where that is possible."""
+    if len(text) <= most:
+        return text
+    cut = text[: most - 1]
+    space = cut.rfind(" ")
+    return f"{cut[: space if space > most * 3 // 4 else most - 1].rstrip()}…"
+
+
+def layer_told(view: LayerView) -> str:
+    """What is known of a layer, with how many of its kinds could be judged where that is not all of them."""
+    known = view.ruled_out + len(view.findings)
+    total = known + view.not_evaluated
+    if view.state is LayerState.PARTLY:
+        return f"{LAYER_WORDS[view.state]} ({known} of {total})"
+    if view.state is LayerState.CLEARED:
+        return f"{LAYER_WORDS[view.state]} (all {total})" if total else LAYER_WORDS[view.state]
+    return LAYER_WORDS[view.state]
 
 
 def against(finding: Finding, near: float) -> str:
     """What a finding should have brought about, was measured and is not there, as one sentence; empty if nothing."""
-    told = "; ".join(f"{read.what} is {read.value}" for e in finding.contradicts for read in [reading(e, near)])
+    told = "; ".join(f"{noun_of(e)} is {read.compared}" for e in finding.contradicts for read in [reading(e, near)])
     return f"Speaks against it: {told}." if told else ""
+
+
+def noun_of(evidence: Evidence) -> str:
+    """What was measured as a noun phrase; of events and facts the name."""
+    signal = catalogue().get(evidence.signal)
+    return signal.noun if signal is not None else _what(evidence)
 
 
 def place(finding: Finding) -> str:
@@ -160,20 +280,8 @@ def place(finding: Finding) -> str:
 
 
 def began(finding: Finding, near: float) -> str:
-    """When the finding began."""
-    return "since an unknown time" if finding.onset is None else f"since {clock(finding.onset, near)}"
-
-
-def unexplained(diagnosis: Diagnosis) -> str:
-    """What to say where something is wrong and no cause was found; empty otherwise."""
-    is_wrong = diagnosis.status in {Status.DEGRADED, Status.INCIDENT}
-    if not is_wrong or any(finding.role == "root" for finding in diagnosis.findings):
-        return ""
-    text = "None found with the data at hand."
-    if not diagnosis.not_evaluated:
-        return text
-    left = counted(len(diagnosis.not_evaluated), "kind")
-    return f"{text} {left} of failure could not be judged and may be it: see what could not be looked at."
+    """When the finding began, and when it was over."""
+    return lasted(finding.onset, finding.until, near) or "since an unknown time"
 
 
 def window(diagnosis: Diagnosis) -> str:
@@ -241,9 +349,20 @@ def _ways(text: str) -> list[str]:
 
 
 def decider(ruled_out: RuledOut, near: float) -> Reading | None:
-    """The evidence that decides that a kind is not there, None if none was kept."""
-    known = [one for one in ruled_out.evidence if one.verdict is not Verdict.UNKNOWN]
-    return reading(known[0], near) if known else None
+    """The measured value that decides that a kind is not there; None if there is none, only silence."""
+    known = [one for one in ruled_out.evidence if one.verdict is not Verdict.UNKNOWN and one.value is not None]
+    seen = [one for one in known if not one.signal.startswith("event:") or one.value]
+    return reading(seen[0], near) if seen else None
+
+
+def silent(count: int) -> str:
+    """That kinds are ruled out since nothing that they would show was seen; empty if there are none."""
+    return f"{counted(count, 'kind')} more: none of their signs was seen where they would show" if count else ""
+
+
+def first_way(text: str) -> str:
+    """The first of several things to do."""
+    return next(iter(_ways(text)), "")
 
 
 def title_of(finding: Finding) -> str:

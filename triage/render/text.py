@@ -1,14 +1,34 @@
 """The report for the terminal: the answer first, then its proof, then what it is not and what could not be seen."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from triage.model.diagnosis import Diagnosis, Evidence, Finding, LayerState, Status, Symptom, Verdict
+from triage.model.diagnosis import (
+    CauseState,
+    Diagnosis,
+    Evidence,
+    Finding,
+    LayerState,
+    Promised,
+    Status,
+    Verdict,
+    Vital,
+)
 from triage.model.units import clock
+from triage.render.answer import (
+    Told,
+    answer,
+    cause_line,
+    first_finding,
+    is_open,
+    rest,
+    rival_line,
+    rivals_of,
+    span,
+    title_of_root,
+)
 from triage.render.chain import Node, trees, trigger
 from triage.render.page import Line, Page, Row, Words
 from triage.render.reading import (
-    LAYER_WORDS,
     Reading,
     against,
     all_facts,
@@ -17,18 +37,19 @@ from triage.render.reading import (
     decider,
     facts,
     gaps,
+    in_a_word,
     is_refused,
+    layer_told,
     listed,
     meaning,
-    named,
     place,
     queries,
     reading,
-    symptom_name,
-    symptom_reading,
+    shortened,
+    silent,
     those,
-    title_of,
-    unexplained,
+    vital_reading,
+    vitals_of,
     window,
 )
 from triage.render.safe import inert
@@ -46,6 +67,7 @@ LAYER_SIGNS = {
     LayerState.PARTLY: ("◐", "unsure"),
     LayerState.NOT_EVALUATED: ("?", "unsure"),
 }
+VITAL_SIGNS = {Promised.KEPT: ("✔", "good"), Promised.BROKEN: ("✖", "bad"), Promised.OPEN: ("?", "unsure")}
 SEVERITY_SIGNS = {"critical": ("✖", "bad"), "warning": ("▲", "warn"), "info": ("•", "dim")}
 VERDICT_SIGNS = {Verdict.PRESENT: ("●", "bad"), Verdict.ABSENT: ("○", "good"), Verdict.UNKNOWN: ("?", "unsure")}
 
@@ -53,8 +75,11 @@ _WIDE = 150
 """From this width on each piece of evidence has one line."""
 _CURVE = 32
 _SMALL = 14
+_TINY = 10
 _FEW = 5
 _SUBJECTS = 3
+_REASON = 160
+_NOTE = 100
 
 
 def to_text(diagnosis: Diagnosis, *, width: int, colour: bool, verbose: bool = False, utf8: bool = True) -> str:
@@ -83,14 +108,20 @@ class _Report:
     def write(self) -> None:
         """All sections in the order in which a person needs them."""
         blind = self.diagnosis.status is Status.INCONCLUSIVE
+        not_known = is_open(self.diagnosis)
         self._header()
-        self._symptoms()
+        self._vitals()
+        if not_known or blind:
+            self._left_over()
         if blind:
             self._unseen()
         self._layers()
         self._roots()
+        self._rivals()
         self._chain()
         self._others()
+        if not (not_known or blind):
+            self._left_over()
         if self.verbose or self.diagnosis.status is not Status.HEALTHY:
             self._ruled_out()
         if not blind:
@@ -100,58 +131,111 @@ class _Report:
     def _header(self) -> None:
         one = self.diagnosis
         sign, style = STATUS_SIGNS[one.status]
-        self.page.para([(f"{sign} {one.status.value.upper()}", style), "  ", (one.service, "strong")])
+        when = span(one)
+        self.page.para(
+            [(f"{sign} {one.status.value.upper()}", style), "  ", (one.service, "strong"), f"  {when}" if when else ""]
+        )
         self.page.para((one.headline, "strong"), indent=2)
+        for told in answer(one):
+            self._told(told)
         self.page.para((window(one), "dim"), indent=2)
         self.page.para((facts(one), "dim"), indent=2)
         if self.verbose:
             self.page.flow([[(f"{key} ", "dim"), value] for key, value in all_facts(one)], indent=2)
 
-    def _symptoms(self) -> None:
-        if not self.diagnosis.symptoms:
+    def _told(self, told: Told) -> None:
+        """One line of the answer, and what belongs to it."""
+        text: Line = (told.text, "command") if told.is_command else told.text
+        self.page.para(text, lead=(f"{told.label:<10}", "dim"), indent=2)
+        for below in told.below:
+            self.page.para(below, indent=12)
+
+    def _vitals(self) -> None:
+        """What users notice, whether it is well or not."""
+        vitals = vitals_of(self.diagnosis)
+        if not vitals:
             return
-        self.page.heading("Symptoms")
-        head = Row(("", *((name, "dim") for name in ("value", "held against", "baseline", "since")), ""), folded=())
+        self.page.heading("Vital signs")
         rows: list[Row] = []
-        for curve in (_CURVE, 17, 10, 0):
-            rows = [head, *(self._symptom_row(one, curve) for one in self.diagnosis.symptoms)]
+        for curve, told in ((_CURVE, True), (_SMALL, True), (_SMALL, False), (_TINY, False), (0, False)):
+            names = ("", "value", "now", "limit", "whose", "", "since")
+            head = Row(tuple((name, "dim") for name in names), folded=())
+            rows = [head, *(self._vital_row(vital, curve, told=told) for vital in vitals)]
             if self.page.fits(rows):
                 break
         self.page.table(rows)
 
-    def _symptom_row(self, symptom: Symptom, curve: int) -> Row:
-        read = symptom_reading(symptom, self.near)
-        name: Line = [("✖ ", "bad"), (symptom_name(symptom.name), "strong")]
-        test = replace(read, why=read.why.removesuffix(f" {symptom.name}")).held_against
-        drawn = self._curve(symptom.evidence, curve or _CURVE, symptom.threshold)
-        below: list[Line] = [symptom.summary] if self.verbose else []
+    def _vital_row(self, vital: Vital, curve: int, *, told: bool) -> Row:
+        """One vital sign.
+
+        :param told: whether there is room to say whose limit it is
+        """
+        read = vital_reading(vital, self.near)
+        sign, style = VITAL_SIGNS[vital.state]
+        name: Line = [(f"{sign} ", style), (read.name, "strong")]
+        value = (read.value, style)
+        drawn = self._drawn(vital, curve)
+        tells = self.verbose or vital.state is Promised.OPEN or not read.value
+        reason = shortened(read.reason, _REASON) if tells else ""
+        below: list[Line] = [(reason, "dim")] if reason else []
+        whose = f"({read.whose})" if read.whose else ""
+        now = _labelled("now", read.now)
+        when = read.when.removeprefix("since ")
         return Row(
-            (name, (read.value, "bad"), test, read.usual, read.since, drawn if curve else ""),
-            below=tuple(below if curve else [drawn, *below]),
-            folded=(name, f"{read.value} {test}", _labelled("baseline", read.usual), read.when),
+            (name, value, read.now, read.limit, read.whose if told else in_a_word(read.whose), drawn, when),
+            below=tuple(below),
+            folded=(name, value, now, f"{read.limit} {whose}".strip(), read.when),
         )
+
+    def _drawn(self, vital: Vital, width: int) -> Line:
+        if vital.spark is None or not vital.spark.values or not width:
+            return ""
+        return self.page.curve(spark(vital.spark, width, utf8=self.page.utf8, threshold=vital.limit))
+
+    def _left_over(self) -> None:
+        """Lines that nothing understands, and what is odd and explained by nothing."""
+        unread, odd = rest(self.diagnosis, everything=self.verbose)
+        self._some("Not understood by any rule", unread, ("? ", "unsure"), "such lines")
+        self._some("Odd, and explained by nothing", odd, ("△ ", "warn"), "odd things")
+
+    def _some(self, title: str, lines: Sequence[str], lead: Words, what: str) -> None:
+        """A section of the first of some lines."""
+        if not lines:
+            return
+        self.page.heading(title)
+        shown = lines if self.verbose else lines[:_FEW]
+        for line in shown:
+            self.page.para(line, lead=lead)
+        self._more(len(lines) - len(shown), what)
 
     def _layers(self) -> None:
         self.page.heading("Layers")
-        rows = [Row(("", "", ("ruled out", "dim"), ("not evaluated", "dim"), ""), folded=())]
+        rows = []
         for view in self.diagnosis.layers:
             sign, style = LAYER_SIGNS[view.state]
-            name, state = (f"{sign} {view.layer.value}", style), (LAYER_WORDS[view.state], style)
-            found = ", ".join(view.findings)
-            counts = f"{view.ruled_out} ruled out, {view.not_evaluated} not evaluated"
-            cells: tuple[Line, ...] = (name, state, f"{view.ruled_out:>9}", f"{view.not_evaluated:>13}", found)
-            rows.append(Row(cells, folded=(name, state, found, (counts, "dim"))))
+            cells: tuple[Line, ...] = (
+                (f"{sign} {view.layer.value}", style),
+                (layer_told(view), style),
+                ", ".join(view.findings),
+            )
+            rows.append(Row(cells))
         self.page.table(rows)
 
     def _roots(self) -> None:
         roots = [finding for finding in self.diagnosis.findings if finding.role == "root"]
         for number, finding in enumerate(roots):
-            self.page.heading("Root cause" if len(roots) == 1 else f"Root cause {number + 1} of {len(roots)}")
+            title = title_of_root(finding, self.diagnosis)
+            self.page.heading(title if len(roots) == 1 else f"{title} ({number + 1} of {len(roots)})")
             self._finding(finding)
-        none_found = unexplained(self.diagnosis)
-        if none_found:
-            self.page.heading("Root cause")
-            self.page.para(none_found, lead=("? ", "unsure"))
+
+    def _rivals(self) -> None:
+        """The kinds that the cause may be, and what would decide."""
+        rivals = rivals_of(self.diagnosis)
+        if not rivals:
+            return
+        self.page.heading("What else it may be" if first_finding(self.diagnosis) else "What it may be")
+        for rival in rivals:
+            self.page.para(rival_line(rival), lead=("? ", "unsure"))
 
     def _finding(self, finding: Finding) -> None:
         """A finding in full: what, where, proof, how to check it, what to do first."""
@@ -160,7 +244,8 @@ class _Report:
         self.page.para(finding.summary, indent=2)
         if finding.contradicts:
             self.page.para(against(finding, self.near), indent=2)
-        self._evidence(finding.evidence)
+        self._evidence(finding.evidence if self.verbose else [e for e in finding.evidence if e.verdict is Verdict.PRESENT])
+        self._not_seen(finding)
         self._check(finding)
         self.page.blank()
         command = (f"triage playbook {finding.playbook}", "command")
@@ -180,6 +265,15 @@ class _Report:
         where = those(finding.subjects or (finding.subject,), most)
         self.page.para([(finding.rule, "strong"), f": {place(finding)}"], indent=2)
         self.page.para(f"on {where}, {began(finding, self.near)}", indent=2)
+
+    def _not_seen(self, finding: Finding) -> None:
+        """What else could have been evidence and does not hold, or could not be looked at."""
+        if self.verbose:
+            return
+        for verdict, words in ((Verdict.ABSENT, "Not so"), (Verdict.UNKNOWN, "Could not be looked at")):
+            names = [reading(one, self.near).what for one in finding.evidence if one.verdict is verdict]
+            if names:
+                self.page.para((f"{words}: {listed(list(dict.fromkeys(names)), _FEW)}", "dim"), indent=2)
 
     def _evidence(self, evidence: Sequence[Evidence]) -> None:
         if not evidence:
@@ -330,16 +424,21 @@ class _Report:
         every = self.diagnosis.ruled_out
         if not every:
             return
-        shown = every if self.verbose else every[:_FEW]
+        judged = [(one, read) for one in every if (read := decider(one, self.near)) is not None]
+        shown = judged if self.verbose else judged[:_FEW]
         self.page.heading("What it is not")
         rows = []
-        for one in shown:
-            read = decider(one, self.near)
-            why: Line = "" if read is None else [f"{read.what} ", (read.compared, "good"), *_noted(read)]
+        for one, read in shown:
+            why: Line = [f"{read.what} ", (read.compared, "good"), *_noted(read)]
             name: Line = [("○ ", "good"), one.title, (f"  {one.rule}", "dim")]
-            rows.append(Row((name, why)) if self.page.width >= _WIDE else Row((name,), below=(why,) if read else ()))
+            rows.append(Row((name, why)) if self.page.width >= _WIDE else Row((name,), below=(why,)))
         self.page.table(rows)
-        self._more(len(every) - len(shown), "ruled out")
+        self._more(len(judged) - len(shown), "ruled out by what was measured")
+        quiet = [one for one in every if decider(one, self.near) is None]
+        if self.verbose:
+            self.page.para((listed([one.rule for one in quiet], len(quiet)), "dim"), lead="no sign of: ", indent=2)
+        else:
+            self.page.para((silent(len(quiet)), "dim"), indent=2)
 
     def _unseen(self) -> None:
         """What could not be looked at, why, and how to change that."""
@@ -403,16 +502,18 @@ class _Report:
 
     def _closing(self) -> None:
         """The answer once more: of a long report a terminal shows the end."""
-        root = next((f for f in self.diagnosis.findings if f.role == "root"), None)
-        if root is None and not unexplained(self.diagnosis):
+        line = cause_line(self.diagnosis)
+        if not line:
             return
         sign, style = STATUS_SIGNS[self.diagnosis.status]
         self.page.blank()
-        answer = f"{title_of(root)} on {named(root.subject)} {began(root, self.near)}" if root else "no root cause found"
-        self.page.para([(f"{self.diagnosis.status.value.upper()} ", style), answer], lead=(f"{sign} ", style))
-        ways = gaps(self.diagnosis.not_evaluated)
-        following: Line = (f"triage playbook {root.playbook}", "command") if root else ways[0].how if ways else ""
-        self.page.para(following, lead="next: ", indent=2)
+        answered = self.diagnosis.cause.state is CauseState.NAMED
+        lead: Line = [(f"{sign} {self.diagnosis.status.value.upper()}  ", style), "cause: "]
+        root = first_finding(self.diagnosis)
+        where = f", on {those(root.subjects or (root.subject,), 1)} {began(root, self.near)}" if root and answered else ""
+        self.page.para(f"{line}{where}", lead=lead)
+        last = answer(self.diagnosis)[-1]
+        self.page.para((last.text, "command") if last.is_command else last.text, lead="next: ", indent=2)
 
 
 def _labelled(label: str, value: str) -> Line:
@@ -422,7 +523,7 @@ def _labelled(label: str, value: str) -> Line:
 
 def _noted(read: Reading) -> list[Words]:
     """The note of a piece of evidence behind its value."""
-    return [(f" {read.note}", "dim")] if read.note else []
+    return [(f" {shortened(read.note, _NOTE)}", "dim")] if read.note else []
 
 
 def _rules(node: Node) -> list[str]:

@@ -27,9 +27,9 @@ from triage.tui.keys import KEYS, bindings
 from triage.tui.look import Look, Scene, compared, news_of
 from triage.tui.screens.dialogs import GatherScreen, HelpScreen, SaveScreen
 from triage.tui.screens.layer import LayerScreen
-from triage.tui.screens.overview import ChainScreen, MissingScreen, WhyNotScreen
+from triage.tui.screens.overview import ChainScreen, MissingScreen, OddScreen, WhyNotScreen
 from triage.tui.screens.playbook import PlaybookScreen
-from triage.tui.screens.question import PieceScreen, QuestionScreen, SymptomScreen
+from triage.tui.screens.question import PieceScreen, QuestionScreen, VitalScreen
 from triage.tui.screens.search import SearchScreen
 from triage.tui.screens.sources import Progress, SourcesScreen
 from triage.tui.screens.stack import StackScreen
@@ -234,10 +234,10 @@ class WalkApp(App[BaseException]):
         """Down into a layer."""
         self._push(lambda scene: LayerScreen(scene, chosen.layer))
 
-    @on(messages.SymptomChosen)
-    def go_to_symptom(self, chosen: messages.SymptomChosen) -> None:
+    @on(messages.VitalChosen)
+    def go_to_vital(self, chosen: messages.VitalChosen) -> None:
         """Down to what users notice."""
-        self._push(lambda scene: SymptomScreen(scene, chosen.name))
+        self._push(lambda scene: VitalScreen(scene, chosen.name))
 
     @on(messages.QuestionChosen)
     def go_to_question(self, chosen: messages.QuestionChosen) -> None:
@@ -283,6 +283,10 @@ class WalkApp(App[BaseException]):
     def action_missing(self) -> None:
         """What could not be judged."""
         self._push(MissingScreen)
+
+    def action_odd(self) -> None:
+        """What nothing explains and nothing understands."""
+        self._push(OddScreen)
 
     def action_chain(self) -> None:
         """What follows from what."""

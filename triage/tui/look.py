@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from triage.engine.occurrences import CHANGE_KINDS
-from triage.model.diagnosis import Diagnosis, Evidence, Finding, LayerView, Spark, Symptom, Verdict
+from triage.model.diagnosis import Diagnosis, Evidence, Finding, LayerView, Spark, Verdict, Vital
 from triage.model.recording import Event, Histogram, Recording, Series
 from triage.model.rule import LookAlike, Rule
 from triage.model.units import clock
@@ -112,9 +112,9 @@ class Look:
         """The question of a rule."""
         return next((one for one in self.questions if one.rule == rule), None)
 
-    def symptom(self, name: str) -> Symptom | None:
-        """A symptom by its name."""
-        return next((one for one in self.diagnosis.symptoms if one.name == name), None)
+    def vital(self, name: str) -> Vital | None:
+        """A vital sign by its name and subject, as :func:`vital_id` joins them."""
+        return next((one for one in self.diagnosis.vitals if vital_id(one) == name), None)
 
     def of_layer(self, layer: Layer) -> tuple[Question, ...]:
         """What is asked in a layer."""
@@ -147,6 +147,11 @@ class Scene:
     moment: float | None = None
     activity: str = ""
     news: tuple[str, ...] = ()
+
+
+def vital_id(vital: Vital) -> str:
+    """What tells a vital sign from all others: its name, and whose it is."""
+    return f"{vital.name} {vital.subject}"
 
 
 def look_of(diagnosis: Diagnosis, rules: Iterable[Rule], recording: Recording) -> Look:

@@ -73,8 +73,8 @@ class QuestionChosen(Message):
         self.rule = rule
 
 
-class SymptomChosen(Message):
-    """The person wants to see a symptom."""
+class VitalChosen(Message):
+    """The person wants to see a vital sign."""
 
     def __init__(self, name: str) -> None:
         super().__init__()

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 
 from textual.content import Content
 
-from triage.model.diagnosis import Evidence, Finding, Symptom
+from triage.model.diagnosis import Evidence, Finding, Vital
 from triage.model.vocabulary import Layer
-from triage.render.reading import reading, symptom_name, symptom_reading
-from triage.tui.look import Look, Question
+from triage.render.reading import in_a_word, layer_told, reading, vital_reading
+from triage.tui.look import Look, Question, vital_id
 from triage.tui.sheets import severity_sign
 from triage.tui.widgets.choices import Row
 from triage.tui.words import (
@@ -15,6 +15,7 @@ from triage.tui.words import (
     HOLDS,
     LAYERS,
     VERDICTS,
+    VITALS,
     counted,
     curve,
     first_lines,
@@ -31,8 +32,11 @@ from triage.tui.words import (
     verdict_moved,
 )
 
-_NAME = 18
+_VITAL = 19
+_LIMIT, _LIMIT_WIDE = 21, 34
+_STATE = 27
 _ROOMY = 90
+_WIDE = 130
 _CURVE = 22
 _MISSING = 4
 _EVIDENCE = 2
@@ -48,41 +52,50 @@ def note_row(said: str) -> Row:
     return Row("", lambda width: hanging(text("  "), text((said, "dim")), width))
 
 
-def symptom_row(symptom: Symptom, look: Look) -> Row:
-    """A promise that is not kept: value, promise, since when, curve."""
-    read = symptom_reading(symptom, look.near)
+def vital_row(vital: Vital, look: Look) -> Row:
+    """A promise, kept or not: value, limit, since when, curve; why it is open."""
+    read = vital_reading(vital, look.near)
+    sign, word, style = VITALS[vital.state]
 
     def draw(width: int) -> Content:
-        name = fitted(text(("✖ ", "bad"), (symptom_name(symptom.name), "strong")), _NAME)
-        why = read.why.removesuffix(f" {symptom.name}")
-        test = fitted(Content(f"{read.test} ({why})" if width >= _ROOMY and why else read.test), 30 if width >= _ROOMY else 12)
-        value = fitted(text((read.value, "bad")), max(len(read.value), 11))
-        left = Content.assemble(name, value, " ", test, text((f"  {read.when}", "dim")))
-        return spread(
-            left, curve(symptom.evidence.spark, look, min(_CURVE, width - left.cell_length - 2), symptom.threshold), width
-        )
+        roomy = width >= _ROOMY
+        name = fitted(text((f"{word}: " if look.spoken else f"{sign} ", style), (read.name, "strong")), _VITAL)
+        if not read.value:
+            return fitted(Content.assemble(name, text((read.reason or read.limit, "dim"))), width)
+        value = fitted(text((read.value, style)), max(len(read.value), 11))
+        now = fitted(text((f"now {read.now}" if read.now else "", "dim")), 14) if roomy else text("")
+        whose = f" ({read.whose if width >= _WIDE else in_a_word(read.whose)})" if read.whose else ""
+        test = fitted(Content(f"{read.limit}{whose}"), _LIMIT_WIDE if width >= _WIDE else _LIMIT)
+        left = Content.assemble(name, value, " ", now, test, text((f" {read.when}", "dim")))
+        return spread(left, curve(vital.spark, look, min(_CURVE, width - left.cell_length - 2), vital.limit), width)
 
-    return Row(f"symptom:{symptom.name}", draw)
+    return Row(f"vital:{vital_id(vital)}", draw)
 
 
 def layer_row(layer: Layer, look: Look, *, tall: bool) -> Row:
-    """A layer of the stack: its state, what was found there, how much was asked."""
+    """A layer of the stack: its state, how much of it was looked at, what was found there."""
     view = look.layer(layer)
-    sign, word, style = LAYERS[view.state]
+    sign, _, style = LAYERS[view.state]
 
     def draw(width: int) -> Content:
         name = fitted(text((f"{sign} {layer.value}", style)), 13)
-        state = fitted(text((word, style)), 14)
-        counts = text((f"{len(view.findings):2} yes {view.ruled_out:3} no {view.not_evaluated:3} open", "dim"))
+        state = fitted(text((layer_told(view), style)), _STATE)
         left = Content.assemble(name, state, ", ".join(view.findings), _moved(layer, look))
         if not tall:
-            return spread(left, counts, width)
+            return fitted(left, width)
         about = text((f"  {ABOUT[layer]}", "dim"))
-        fits = left.cell_length + counts.cell_length + 2 <= width
-        first = spread(left, counts, width) if fits else fitted(left, width)
-        return lines(first, fitted(about, width) if fits else spread(about, counts, width), _stem(layer))
+        return lines(fitted(left, width), fitted(about, width), _stem(layer))
 
     return Row(f"layer:{layer.value}", draw)
+
+
+def odd_row(number: int, kind: str, said: str) -> Row:
+    """Something that nothing explains, or a line that nothing understands.
+
+    :param kind: ``odd`` or ``unread``
+    """
+    sign, style = ("△ ", "new") if kind == "odd" else ("? ", "unsure")
+    return Row(f"{kind}:{number}", lambda width: hanging(text((sign, style)), Content(said), width))
 
 
 def _stem(layer: Layer) -> Content:

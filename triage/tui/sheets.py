@@ -1,4 +1,4 @@
-"""What is told of the thing that is highlighted: a symptom, a layer, a question, a piece of evidence, a source, a signal.
+"""What is told of the thing that is highlighted: a vital sign, a layer, a question, a piece of evidence, a source, a signal.
 
 A place is a word and a name, as in ``rule:retry-storm``; the lists on all screens use the same places.
 """
@@ -8,21 +8,24 @@ from dataclasses import dataclass
 
 from textual.content import Content
 
-from triage.model.diagnosis import Evidence, Finding, SignalCoverage, Symptom, Verdict
+from triage.model.diagnosis import Evidence, Finding, SignalCoverage, Verdict, Vital
 from triage.model.recording import Event
 from triage.model.units import clock
 from triage.model.vocabulary import Layer, catalogue
+from triage.render.answer import left_over, odd_line
 from triage.render.reading import (
     Reading,
+    against,
     began,
     gaps,
+    lasted,
+    layer_told,
     meaning,
     named,
     reading,
-    symptom_evidence,
-    symptom_name,
-    symptom_reading,
     those,
+    vital_evidence,
+    vital_reading,
 )
 from triage.tui.curves import coarse, events_of, numbers
 from triage.tui.look import Look, Question
@@ -32,6 +35,7 @@ from triage.tui.words import (
     HOLDS,
     LAYERS,
     VERDICTS,
+    VITALS,
     answer,
     counted,
     curve,
@@ -39,6 +43,7 @@ from triage.tui.words import (
     hanging,
     heading,
     here_and_otherwise,
+    joined,
     labelled,
     lines,
     mark,
@@ -74,9 +79,11 @@ def sheet_of(where: str, look: Look) -> Sheet:
     kind, _, name = where.partition(":")
     if kind == "layer":
         return _layer_sheet(Layer(name), look)
-    if kind == "symptom":
-        symptom = look.symptom(name)
-        return _symptom_sheet(symptom, look) if symptom is not None else Sheet()
+    if kind == "vital":
+        vital = look.vital(name)
+        return _vital_sheet(vital, look) if vital is not None else Sheet()
+    if kind in ("odd", "unread"):
+        return _odd_sheet(kind, int(name), look)
     if kind == "rule":
         question = look.question(name)
         return question_sheet(question, look) if question is not None else Sheet()
@@ -87,20 +94,47 @@ def sheet_of(where: str, look: Look) -> Sheet:
     return Sheet()
 
 
-# Symptoms and layers
+# Vital signs, odd things and layers
 
 
-def _symptom_sheet(symptom: Symptom, look: Look) -> Sheet:
-    """A promise that is not kept."""
-    evidence = symptom_evidence(symptom)
-    read = symptom_reading(symptom, look.near)
+def _vital_sheet(vital: Vital, look: Look) -> Sheet:
+    """A promise: what it is, its values, why it is broken or open, and its curve."""
+    evidence = vital_evidence(vital, look.diagnosis)
+    read = vital_reading(vital, look.near)
+    sign, word, style = VITALS[vital.state]
 
     def head(width: int) -> Content:
-        name = text(("✖ ", "bad"), (symptom_name(symptom.name), "strong"))
-        summary = hanging(text("  "), Content(f"{symptom.summary[:1].upper()}{symptom.summary[1:]}."), width)
-        return lines(name, summary, _measured(read, width, 2))
+        name = text((f"{sign} ", style), (read.name, "strong"), f"  {vital.title}: ", (word, style))
+        limit = f"{read.limit} ({read.whose})" if read.whose else read.limit
+        labels = (("now ", read.now), ("limit ", limit), ("baseline ", read.usual), ("", read.when))
+        parts = [text((read.value, style)), *(text((label, "dim"), said) for label, said in labels if said)]
+        reason = hanging(text("  "), Content(read.reason), width) if read.reason else ""
+        return lines(hanging(text(""), name, width), hanging(text("  "), joined(parts), width), reason)
 
-    return Sheet(head, evidence, foot_of(evidence, look), copies_of(evidence))
+    return Sheet(head, evidence if evidence.spark else None, foot_of(evidence, look), copies_of(evidence))
+
+
+def _odd_sheet(kind: str, number: int, look: Look) -> Sheet:
+    """An odd thing, or a line that nothing understands, in full."""
+    if kind == "unread":
+        unread = look.diagnosis.unread
+        if number >= len(unread):
+            return Sheet()
+        line = unread[number]
+        when = lasted(line.first, line.last, look.near)
+        told = [
+            ("from", f"{line.source}: {counted(line.count, 'line')}, {when}, written by {line.emitter or 'an unknown program'}"),
+            ("line", line.text),
+            ("as", line.template),
+            ("of", named(line.subject) if line.subject else "nobody knows whom it is about"),
+        ]
+    else:
+        odd = left_over(look.diagnosis, anyway=True)
+        if number >= len(odd):
+            return Sheet()
+        one = odd[number]
+        told = [(one.sort, odd_line(one, look.near)), ("of", named(one.subject)), ("what", one.of), ("says", one.text)]
+    return Sheet(lambda width: lines(*(labelled(label, Content(said), width) for label, said in told)))
 
 
 def _layer_sheet(layer: Layer, look: Look) -> Sheet:
@@ -132,10 +166,10 @@ def severity_sign(finding: Finding | None) -> Content:
 def _layer_summary(layer: Layer, look: Look, width: int) -> Content:
     """A layer in which nothing was found: what was asked and how it was answered."""
     view = look.layer(layer)
-    sign, word, style = LAYERS[view.state]
+    sign, _, style = LAYERS[view.state]
     asked = look.of_layer(layer)
     told = [
-        text((f"{sign} {layer.value}", style), f": {word}"),
+        text((f"{sign} {layer.value}", style), f": {layer_told(view)}"),
         hanging(text("  "), text((f"Asked here: {ABOUT[layer]}.", "dim")), width),
         text(f"  {counted(view.ruled_out, 'question')} answered with no, {view.not_evaluated} open."),
     ]
@@ -187,6 +221,8 @@ def finding_text(finding: Finding, look: Look, width: int) -> Content:
     ]
     if finding.evidence:
         told.append(proof(finding.evidence[0], look, width))
+    if finding.contradicts:
+        told.append(hanging(text("  "), text((against(finding, look.near), "unsure")), width))
     if finding.first_step:
         told.append(hanging(text(("  first step ", "strong")), Content(finding.first_step), width))
     return lines(*told)
@@ -235,11 +271,11 @@ def missing_text(question: Question, look: Look, width: int) -> Content:
 
 
 def evidence_of(owner: str, look: Look) -> tuple[Evidence, ...]:
-    """The evidence of a question or a symptom, by its place."""
+    """The evidence of a question or a vital sign, by its place."""
     kind, _, name = owner.partition(":")
-    if kind == "symptom":
-        symptom = look.symptom(name)
-        return (symptom_evidence(symptom),) if symptom is not None else ()
+    if kind == "vital":
+        vital = look.vital(name)
+        return (vital_evidence(vital, look.diagnosis),) if vital is not None else ()
     question = look.question(name)
     return question.evidence if question is not None else ()
 
@@ -299,13 +335,6 @@ def copies_of(evidence: Evidence | None, finding: Finding | None = None) -> tupl
     """Lines that check it by hand: the evidence's own query, then the finding's commands."""
     own = [evidence.query] if evidence is not None and evidence.query else []
     return tuple(dict.fromkeys([*own, *(finding.check if finding is not None else ())]))
-
-
-def _measured(read: Reading, width: int, indent: int) -> Content:
-    """Value, what it is held against, what is usual, since when."""
-    usual = f"   baseline {read.usual}" if read.usual else ""
-    body = text((read.value, VERDICTS[read.verdict][2]), f" {read.held_against}".rstrip(), f"{usual}   {read.when}".rstrip())
-    return hanging(text(" " * indent), body, width)
 
 
 # Signals

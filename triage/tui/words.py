@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from rich.cells import cell_len
 from textual.content import Content
 
-from triage.model.diagnosis import Evidence, Finding, LayerState, Spark, Status, Verdict
+from triage.model.diagnosis import Evidence, Finding, LayerState, Promised, Spark, Status, Verdict
 from triage.model.units import compared, duration, quantity
 from triage.model.vocabulary import Layer
 from triage.render.reading import Reading, reading
@@ -39,6 +39,13 @@ VERDICTS = {
     Verdict.UNKNOWN: ("?", "can't tell", "unsure"),
 }
 """Sign, answer and style of a verdict."""
+
+VITALS = {
+    Promised.KEPT: ("✔", "kept", "good"),
+    Promised.BROKEN: ("✖", "broken", "bad"),
+    Promised.OPEN: ("?", "open", "unsure"),
+}
+"""Sign, word and style of a promise."""
 
 SEVERITIES = {"critical": ("✖", "bad"), "warning": ("▲", "warn"), "info": ("•", "dim")}
 LAYERS = {

@@ -1,8 +1,9 @@
 """What may be said of the cause: named, narrowed to a few kinds, or open."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from triage.engine.evaluate import Answer, Ruling
+from triage.engine.explanation.wording import noun
 from triage.engine.sources import how_to_get
 from triage.model.diagnosis import CauseState, CauseView, Finding, Rival, Status, Verdict
 
@@ -26,7 +27,7 @@ def cause_of(status: Status, findings: Sequence[Finding], rulings: Sequence[Ruli
         return CauseView(state=CauseState.NARROWED if rivals else CauseState.OPEN, rules=_ids(rivals), rivals=rivals, text=text)
     equals = [one for one in roots[1:] if _is_as_good(one, first)]
     if first.confidence == "possible" or equals:
-        rivals = tuple(_of_finding(one) for one in [first, *equals]) + _among(_look_alikes(by_id[first.rule], rulings))
+        rivals = tuple(_of_finding(one, by_id) for one in [first, *equals]) + _among(_look_alikes(by_id[first.rule], rulings))
         rivals = rivals[:_MOST_RIVALS]
         return CauseView(state=CauseState.NARROWED, rules=_ids(rivals), rivals=rivals, text=f"One of: {_titles(rivals)}.")
     return CauseView(state=CauseState.NAMED, rules=(first.rule,), text=first.summary)
@@ -84,20 +85,30 @@ def _shown(answer: Answer) -> float:
 def _rival(ruling: Ruling, answer: Answer) -> Rival:
     """An open kind as a rival."""
     rule = ruling.rule
-    seen = [e.signal for e in answer.shown if e.verdict is Verdict.PRESENT]
+    seen = [noun(e) for e in answer.shown if e.verdict is Verdict.PRESENT]
     return Rival(
         rule=rule.id,
         title=rule.title,
         layer=rule.layer,
         cause=rule.cause,
-        why=f"{', '.join(dict.fromkeys(seen))} would fit" if seen else "it could not be ruled out",
+        why=f"what was seen of it would fit: {', '.join(dict.fromkeys(seen))}" if seen else "it could not be ruled out",
         decides=how_to_get(answer.missing),
     )
 
 
-def _of_finding(finding: Finding) -> Rival:
-    """A finding as a rival of another."""
-    return Rival(rule=finding.rule, title=finding.title, layer=finding.layer, cause=finding.cause, why=finding.summary)
+def _of_finding(finding: Finding, by_id: Mapping[str, Ruling]) -> Rival:
+    """A finding as a rival of another; what would prove it is what could not be looked at."""
+    missing = [e.signal for e in finding.evidence if e.verdict is Verdict.UNKNOWN]
+    open_ = [name for answer in by_id[finding.rule].answers if answer.verdict is Verdict.PRESENT for name in answer.missing]
+    decides = how_to_get(tuple(dict.fromkeys([*missing, *open_])))
+    return Rival(
+        rule=finding.rule,
+        title=finding.title,
+        layer=finding.layer,
+        cause=finding.cause,
+        why=finding.summary,
+        decides=decides,
+    )
 
 
 def _ids(rivals: Sequence[Rival]) -> tuple[str, ...]:

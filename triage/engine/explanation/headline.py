@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from triage.engine.explanation.wording import clock
-from triage.model.diagnosis import Finding, Promised, Status, Unread, Vital
+from triage.engine.explanation.wording import clock, said
+from triage.model.diagnosis import Finding, Odd, Promised, Status, Unread, Vital
 from triage.model.recording import Recording, Source, SourceState
 from triage.model.units import quantity
 from triage.model.vocabulary import Scope
@@ -17,6 +17,7 @@ def headline(
     status: Status,
     findings: Sequence[Finding],
     vitals: Sequence[Vital],
+    odd: Sequence[Odd],
     unread: Sequence[Unread],
     recording: Recording,
     judged: tuple[int, int],
@@ -38,7 +39,9 @@ def headline(
     if status is Status.HEALTHY:
         told = [f"{one.title} {_value(one)}" for one in vitals if one.name.startswith(_TOLD_OF) and one.value is not None]
         what = ", ".join(told[:_MOST_TOLD]) or "every promise"
-        return f"Nothing found: {what}: all is well. {judged[0]} of {judged[1]} kinds could be judged."
+        return f"All is well, nothing found: {what}. {judged[0]} of {judged[1]} kinds of failure could be judged."
+    if status is not Status.INCONCLUSIVE:
+        return _by_word(odd, recording)
     return f"Cannot tell how {recording.service} is: {_sentence(_doubt(vitals, unread, recording))}."
 
 
@@ -76,11 +79,30 @@ def _unexplained(broken: Sequence[Vital]) -> str:
     worst = max(broken, key=lambda vital: vital.harm)
     when = f" since {clock(worst.since)}" if worst.since is not None else ""
     where = "" if worst.subject.startswith(f"{Scope.SERVICE.value}/") else f" of {worst.subject}"
-    value = f": {_value(worst)} where {quantity(worst.limit, worst.unit)} is {worst.limit_of}" if _has_figures(worst) else ""
+    value = f": {_value(worst)}, {_limit(worst)}" if _has_figures(worst) else ""
     if worst.name == "answers":
         value = f": {worst.reason}"
     text = f"{worst.title[0].upper()}{worst.title[1:]}{where} is beyond its limit{value}{when}{_over(broken).rstrip('.')}"
     return f"{text}; no rule explains it with the data at hand."
+
+
+def _limit(vital: Vital) -> str:
+    """What a value is held against, and whose limit that is."""
+    limit = quantity(vital.limit, vital.unit, like=vital.value)
+    return f"promised is {limit}" if vital.limit_of.startswith("objective") else f"the limit is {limit} ({vital.limit_of})"
+
+
+def _by_word(odd: Sequence[Odd], recording: Recording) -> str:
+    """What stands for trouble where no promise is broken and no kind was found: the first odd thing that nothing explains."""
+    left = [one for one in odd if one.salient and not one.explained_by]
+    left.sort(key=lambda one: one.sort != "said")
+    if not left:
+        return f"Something is wrong with {recording.service}; no rule explains it with the data at hand."
+    first = left[0]
+    who = recording.service if first.subject.startswith(f"{Scope.SERVICE.value}/") else first.subject.replace("/", " ", 1)
+    when = f" since {clock(first.since)}" if first.since is not None else ""
+    verb = "says" if first.sort == "said" else "shows"
+    return f"{who} {verb}{when}: {said(first.text)}; no rule explains it with the data at hand."
 
 
 def _has_figures(vital: Vital) -> bool:
@@ -103,9 +125,8 @@ def _doubt(vitals: Sequence[Vital], unread: Sequence[Unread], recording: Recordi
         if open_:
             return f"{open_[0].title}: {open_[0].reason}"
         if unread:
-            return (
-                f"what users notice is well, and {unread[0].emitter or 'a log'} says what nothing understands: {unread[0].text}"
-            )
+            who = unread[0].emitter or "a log"
+            return f"what users notice is well, and {who} says what nothing understands: {said(unread[0].text)}"
         return "what users notice is well as far as it was seen, and something odd is explained by nothing"
     if failed:
         return _where(failed[0])

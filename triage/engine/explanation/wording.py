@@ -9,7 +9,9 @@ from triage.model.diagnosis import Evidence, Verdict
 from triage.model.recording import Recording, Subject
 from triage.model.rule import Rule
 from triage.model.units import quantity
-from triage.model.vocabulary import Scope
+from triage.model.vocabulary import Scope, catalogue
+
+_LONGEST_LINE = 160
 
 _TOLD = ("event:", "observed:")
 """Evidence that is told in words, not by its number."""
@@ -23,7 +25,7 @@ def clock(time: float | None) -> str:
 def sentence(rule: Rule, answer: Answer, onset: float | None, count: int) -> str:
     """The rule's sentence with subject, numbers and time filled in.
 
-    Where alternatives of different units share a name, the sentence cannot know which one speaks: the value says it.
+    Where alternatives of different units share a name, the sentence cannot know which one speaks: a value without a unit says it.
     """
     values: dict[str, str] = {"subject": _subject(answer.subject, count), "onset": clock(onset)}
     units: dict[str, set[str]] = {}
@@ -32,7 +34,7 @@ def sentence(rule: Rule, answer: Answer, onset: float | None, count: int) -> str
     for name, evidence in answer.named:
         value = _value(evidence)
         mixed = len(units[name]) > 1 and not evidence.signal.startswith(_TOLD)
-        values.setdefault(name, f"{evidence.signal} {value}" if mixed else value)
+        values.setdefault(name, f"{noun(evidence)}: {value}" if mixed and not evidence.unit and evidence.held is None else value)
     return string.Formatter().vformat(rule.finding, (), _Filled(values))
 
 
@@ -53,12 +55,26 @@ def _value(evidence: Evidence) -> str:
     if evidence.value is None:
         return "an unknown value"
     if evidence.signal.startswith(_TOLD):
-        return evidence.text if evidence.text not in {"", "none seen"} else f"{evidence.value:g}"
+        return said(evidence.text) if evidence.text not in {"", "none seen"} else f"{evidence.value:g}"
     if evidence.held is not None:
         return f"for {quantity(evidence.held, 'seconds')}"
     if evidence.low is not None and evidence.high is None:
         return f"at least {quantity(evidence.low, evidence.unit)}"
     return quantity(evidence.value, evidence.unit)
+
+
+def noun(evidence: Evidence) -> str:
+    """What a bare number counts."""
+    signal = catalogue().get(evidence.signal)
+    return evidence.signal if signal is None else signal.noun
+
+
+def said(text: str) -> str:
+    """A log line inside of a sentence: its beginning, without what only introduces further lines."""
+    text = text.removesuffix("Traceback (most recent call last):").rstrip(" .:")
+    if len(text) <= _LONGEST_LINE:
+        return text
+    return f"{text[: text.rfind(' ', 0, _LONGEST_LINE) if ' ' in text[_LONGEST_LINE // 2 : _LONGEST_LINE] else _LONGEST_LINE]} …"
 
 
 def _subject(subject: Subject, count: int) -> str:

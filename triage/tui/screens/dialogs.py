@@ -13,7 +13,7 @@ from textual.widgets import Input, Static
 
 from triage.tui.keys import KEYS, WALKING
 from triage.tui.widgets.drawn import Drawn
-from triage.tui.words import LAYERS, SEVERITIES, VERDICTS, hanging, heading, lines, text
+from triage.tui.words import LAYERS, SEVERITIES, VERDICTS, VITALS, hanging, heading, lines, text
 
 _BAR = 20
 
@@ -42,7 +42,8 @@ def _help(width: int) -> Content:
         hanging(text(("  Ctrl+P      ", "command")), Content("command palette: everything by name, and the colours"), width)
     )
     told.append(heading("signs", width))
-    signs = [(f"{sign} {word}", style, "answer to a question") for sign, word, style in VERDICTS.values()]
+    signs = [(f"{sign} {word}", style, "what users were promised") for sign, word, style in VITALS.values()]
+    signs += [(f"{sign} {word}", style, "answer to a question") for sign, word, style in VERDICTS.values()]
     signs += [(f"{sign} {word}", style, "state of a layer") for sign, word, style in LAYERS.values()]
     signs += [(f"{sign} {word}", style, "severity of a finding") for word, (sign, style) in SEVERITIES.items()]
     signs += [("△ was …", "new", "the answer was another one at the look before")]
@@ -56,6 +57,7 @@ _READING = (
     "The walk goes from what users notice down the layers: platform, engine, framework, CUDA, hardware.",
     "Each layer asks questions. Each answer rests on a value, shown with what it would be were the answer the other one.",
     "'can't tell' is no 'no': something that the question needs was not measured. The list of missing things says how to get it.",
+    "The cause is named, one of a few, or open. Where it is open, what is odd and unexplained (u) may be the answer.",
     "A root cause explains the other findings; the chain shows what follows from what.",
 )
 

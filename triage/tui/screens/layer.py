@@ -4,6 +4,7 @@ from textual.content import Content
 
 from triage.model.diagnosis import Verdict
 from triage.model.vocabulary import Layer
+from triage.render.reading import layer_told
 from triage.tui.look import Scene
 from triage.tui.rows import counted_title, note_row, question_row
 from triage.tui.screens.listing import ListScreen
@@ -30,8 +31,9 @@ class LayerScreen(ListScreen):
 
     def intro(self) -> Draw:
         """State of the layer, and what is asked there."""
-        sign, word, style = LAYERS[self.look.layer(self.layer_shown).state]
-        state = text((f" {sign} {self.layer_shown.value}", style), f"  {word}")
+        view = self.look.layer(self.layer_shown)
+        sign, _, style = LAYERS[view.state]
+        state = text((f" {sign} {self.layer_shown.value}", style), f"  {layer_told(view)}")
 
         def draw(width: int) -> Content:
             return spread(state, text((f"{ABOUT[self.layer_shown]} ", "dim")), width)

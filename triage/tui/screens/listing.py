@@ -6,7 +6,7 @@ from textual.containers import Container
 from textual.widgets import OptionList
 
 from triage.model.vocabulary import Layer
-from triage.tui.messages import LayerChosen, PieceChosen, QuestionChosen, SymptomChosen
+from triage.tui.messages import LayerChosen, PieceChosen, QuestionChosen, VitalChosen
 from triage.tui.screens.walk import WalkScreen
 from triage.tui.sheets import Sheet, sheet_of
 from triage.tui.widgets.choices import Choices, Row
@@ -75,8 +75,8 @@ class ListScreen(WalkScreen):
             self.post_message(LayerChosen(Layer(name)))
         elif kind == "rule":
             self.post_message(QuestionChosen(name))
-        elif kind == "symptom":
-            self.post_message(SymptomChosen(name))
+        elif kind == "vital":
+            self.post_message(VitalChosen(name))
         elif kind == "signal":
             self.post_message(PieceChosen("", where))
 

@@ -1,4 +1,4 @@
-"""Lists over all layers: what was ruled out, what could not be judged, and what follows from what."""
+"""Lists over all layers: what was ruled out, what could not be judged, what nothing explains, and what follows from what."""
 
 from collections.abc import Iterator
 
@@ -7,10 +7,11 @@ from textual.content import Content
 from triage.model.diagnosis import Verdict
 from triage.model.units import clock
 from triage.model.vocabulary import Layer
+from triage.render.answer import left_over, odd_line, unread_line
 from triage.render.chain import Node, trees, trigger
 from triage.render.reading import gaps, reading
 from triage.tui.look import Look
-from triage.tui.rows import counted_title, finding_row, note_row, short_row, title_row, to_do_row
+from triage.tui.rows import counted_title, finding_row, note_row, odd_row, short_row, title_row, to_do_row
 from triage.tui.screens.listing import ListScreen
 from triage.tui.widgets.choices import Row
 from triage.tui.widgets.drawn import Draw
@@ -64,6 +65,34 @@ class MissingScreen(ListScreen):
             found.append(to_do_row(gap.how, len(gap.rules)))
             found += [short_row(question, self.look) for rule in kinds if (question := self.look.question(rule)) is not None]
         return found or [note_row("everything was judged")]
+
+
+class OddScreen(ListScreen):
+    """Lines that nothing understands, and what is odd and explained by nothing: where no kind fits, the answer may stand here."""
+
+    def place(self) -> tuple[str, ...]:
+        """Service and list."""
+        return (*super().place(), "odd")
+
+    def intro(self) -> Draw:
+        """What the list is."""
+        said = "What no finding explains, and log lines that look like errors and that no rule understands."
+        return lambda width: hanging(text(" "), text((said, "dim")), width)
+
+    def rows(self) -> list[Row]:
+        """Lines first, then odd things, those that a person would ask about first."""
+        look = self.look
+        unread = [odd_row(number, "unread", unread_line(one)) for number, one in enumerate(look.diagnosis.unread)]
+        left = left_over(look.diagnosis, anyway=True)
+        odd = [odd_row(number, "odd", odd_line(one, look.near)) for number, one in enumerate(left)]
+        return [
+            *([title_row("not understood by any rule"), *unread] if unread else []),
+            *([title_row("odd, and explained by nothing"), *odd] if odd else []),
+        ] or [note_row("nothing that was seen is left unexplained")]
+
+    def start(self) -> str:
+        """The first line, else the first odd thing."""
+        return "unread:0" if self.look.diagnosis.unread else "odd:0"
 
 
 class ChainScreen(ListScreen):

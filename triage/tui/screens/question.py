@@ -1,12 +1,12 @@
-"""One question, or one symptom: the answer, each piece of evidence, its chart over time, and how to check it by hand."""
+"""One question, or one vital sign: the answer, each piece of evidence, its chart over time, and how to check it by hand."""
 
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
 
-from triage.model.diagnosis import Evidence, Finding
+from triage.model.diagnosis import Evidence, Finding, Promised
 from triage.model.vocabulary import catalogue
-from triage.render.reading import began, place, symptom_name, those
+from triage.render.reading import began, place, those, vital_name
 from triage.tui.look import Look, Question, Scene
 from triage.tui.messages import PieceChosen
 from triage.tui.rows import evidence_row, missing_row, note_row, short_row, title_row
@@ -16,7 +16,7 @@ from triage.tui.sheets import Sheet, evidence_of, piece_of, proof
 from triage.tui.widgets.choices import Choices, Row
 from triage.tui.widgets.detail import Detail
 from triage.tui.widgets.drawn import Draw, Drawn, nothing
-from triage.tui.words import answer, hanging, lines, severity, text, verdict_moved
+from triage.tui.words import VITALS, answer, hanging, lines, severity, text, verdict_moved
 
 
 class EvidenceScreen(ListScreen):
@@ -153,36 +153,40 @@ def _linked(question: Question, look: Look) -> list[Row]:
     return rows
 
 
-class SymptomScreen(EvidenceScreen):
-    """What users notice: one promise that is not kept.
+class VitalScreen(EvidenceScreen):
+    """What users notice: one promise, kept or not.
 
-    :param name: of the symptom
+    :param vital: its name and subject
     """
 
-    def __init__(self, scene: Scene, name: str) -> None:
+    def __init__(self, scene: Scene, vital: str) -> None:
         super().__init__(scene)
-        self.symptom_name = name
+        self.vital = vital
 
     def place(self) -> tuple[str, ...]:
         """Service and promise."""
-        return (*super().place(), symptom_name(self.symptom_name))
+        return (*super().place(), vital_name(self.vital.partition(" ")[0]))
 
     def owner(self) -> str:
-        """The symptom's own place."""
-        return f"symptom:{self.symptom_name}"
+        """The promise's own place."""
+        return f"vital:{self.vital}"
 
     def intro(self) -> Draw:
-        """What is not kept."""
-        symptom = self.look.symptom(self.symptom_name)
-        if symptom is None:
-            return lambda width: hanging(text(" "), text(("This promise is kept at this time.", "good")), width)
-        said = f"{symptom.summary[:1].upper()}{symptom.summary[1:]}."
-        return lambda width: hanging(text((" ✖ ", "bad")), text((said, "strong")), width)
+        """What became of it."""
+        vital = self.look.vital(self.vital)
+        if vital is None:
+            return lambda width: hanging(text(" "), text(("Nothing is known of this promise at this time.", "unsure")), width)
+        sign, word, style = VITALS[vital.state]
+        reason = f": {vital.reason}" if vital.reason else ""
+        said = f"{vital.title[:1].upper()}{vital.title[1:]} is {word}{reason}."
+        return lambda width: hanging(text((f" {sign} ", style)), text((said, "strong")), width)
 
     def rows(self) -> list[Row]:
-        """The evidence, and the findings that explain it."""
+        """The evidence, and of a broken one the findings that explain it."""
         measured = [evidence_row(number, one, self.look) for number, one in enumerate(self.evidence())]
-        roots = [finding.rule for finding in self.look.diagnosis.findings if finding.role == "root"]
+        vital = self.look.vital(self.vital)
+        is_broken = vital is not None and vital.state is Promised.BROKEN
+        roots = [finding.rule for finding in self.look.diagnosis.findings if finding.role == "root" and is_broken]
         known = [question for rule in roots if (question := self.look.question(rule)) is not None]
         causes = [title_row("why"), *(short_row(question, self.look) for question in known)] if known else []
         return [*([title_row("what it rests on"), *measured] if measured else []), *causes]

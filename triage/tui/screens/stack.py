@@ -1,17 +1,24 @@
 """The top of the walk: what users notice, the five layers below it, and the one finding with its proof."""
 
+from collections.abc import Iterator
+
 from textual import events
 from textual.content import Content
 
+from triage.model.diagnosis import Promised
 from triage.model.vocabulary import Layer
-from triage.render.reading import gaps, unexplained, window
-from triage.tui.rows import layer_row, short_row, symptom_row, title_row, to_do_row
+from triage.render.answer import answer, cause_line
+from triage.render.reading import counted, gaps, vital_name, vitals_of, window
+from triage.tui.look import vital_id
+from triage.tui.rows import layer_row, note_row, short_row, title_row, to_do_row, vital_row
 from triage.tui.screens.listing import ListScreen
 from triage.tui.widgets.choices import Row
 from triage.tui.widgets.drawn import Draw
 from triage.tui.words import first_lines, hanging, lines, text
 
 _NEWS = 3
+_ANSWER = 2
+_SHORT = 3
 _HEADLINE = 2
 _FINDINGS = 8
 _WAYS = 4
@@ -30,19 +37,38 @@ class StackScreen(ListScreen):
                 told = [first_lines(told[0], _HEADLINE, width)]
             else:
                 told.append(hanging(text(" "), text((window(diagnosis), "dim")), width))
-            open_end = unexplained(diagnosis)
-            if open_end:
-                told.append(hanging(text(" "), text((open_end, "unsure")), width))
+            told += [first_lines(line, _ANSWER, width) if not self.is_tall else line for line in self._axis(width)]
             told += [hanging(text((" △ ", "new")), Content(line), width) for line in news[:_NEWS]]
             return lines(*told)
 
         return draw
 
+    def _axis(self, width: int) -> Iterator[Content]:
+        """What is known of the cause; where it is open also what nothing explains."""
+        line = cause_line(self.look.diagnosis)
+        if line:
+            yield hanging(text((" cause ", "dim")), Content(line), width)
+        left = [told for told in answer(self.look.diagnosis) if told.label in ("odd", "unread")]
+        for told in left if self.is_tall else left[:1]:
+            yield hanging(text((" odd ", "new")), Content(told.text), width)
+
+    def _vitals(self) -> list[Row]:
+        """What users notice; on a short screen those that are kept on one line."""
+        vitals = vitals_of(self.look.diagnosis)
+        if self.is_tall:
+            return [vital_row(vital, self.look) for vital in vitals]
+        kept = [vital_name(vital.name) for vital in vitals if vital.state is Promised.KEPT]
+        left = [vital_row(vital, self.look) for vital in vitals if vital.state is not Promised.KEPT]
+        more = len(left) - _SHORT
+        rest = [note_row(f"{counted(more, 'more line')} on a taller screen")] if more > 1 else []
+        shown = left[:_SHORT] if rest else left
+        return [*shown, *rest, *([note_row(f"✔ {len(kept)} kept: {', '.join(kept)}")] if kept else [])]
+
     def rows(self) -> list[Row]:
-        """Symptoms on top, then the layers from the top down."""
-        symptoms = [symptom_row(symptom, self.look) for symptom in self.look.diagnosis.symptoms]
+        """Vital signs on top, then the layers from the top down."""
+        vitals = self._vitals()
         layers = [layer_row(layer, self.look, tall=self.is_tall) for layer in Layer]
-        above = [title_row("what users notice"), *symptoms] if symptoms else []
+        above = [title_row("what users notice"), *vitals] if vitals else []
         return [*above, title_row("the stack, top down"), *layers, *(self._more() if self.is_tall else [])]
 
     def _more(self) -> list[Row]:
@@ -56,12 +82,12 @@ class StackScreen(ListScreen):
         ]
 
     def start(self) -> str:
-        """The layer of the first finding; without one the first symptom, or the top of the stack."""
+        """The layer of the first finding; without one the worst vital sign, or the top of the stack."""
         first = self.look.first_finding
         if first is not None:
             return f"layer:{first.layer.value}"
-        symptoms = self.look.diagnosis.symptoms
-        return f"symptom:{symptoms[0].name}" if symptoms else f"layer:{Layer.PLATFORM.value}"
+        worst = next((one for one in vitals_of(self.look.diagnosis) if one.state is Promised.BROKEN), None)
+        return f"vital:{vital_id(worst)}" if worst is not None else f"layer:{Layer.PLATFORM.value}"
 
     def on_resize(self, _event: events.Resize) -> None:
         """Rows are higher on a tall screen."""
