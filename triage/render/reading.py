@@ -29,6 +29,9 @@ LAYER_WORDS = {
 _OPS = {">=": "≥", "<=": "≤"}
 _NAMES = {"ttft": "TTFT", "itl": "ITL", "tpot": "TPOT", "e2e": "E2E latency", "kv": "KV"}
 _SCOPES = {"gpu": "GPU"}
+_TOLD = ("event:", "observed:")
+"""Evidence that is told by how often it was seen, not by a value."""
+
 FLOORS = frozenset({"answers", "quality"})
 """Vital signs of which more is better."""
 
@@ -91,7 +94,7 @@ def reading(evidence: Evidence, near: float) -> Reading:
         why=evidence.threshold_of,
         usual="" if evidence.baseline is None else quantity(evidence.baseline, evidence.unit, like=evidence.value),
         since="" if evidence.since is None else clock(evidence.since, near),
-        note="" if evidence.text == value else evidence.text,
+        note="" if evidence.text in (value, "nothing odd seen") else evidence.text,
         verdict=evidence.verdict,
         is_event=evidence.signal.startswith("event:"),
     )
@@ -268,6 +271,11 @@ def against(finding: Finding, near: float) -> str:
     return f"Speaks against it: {told}." if told else ""
 
 
+def is_told(evidence: Evidence) -> bool:
+    """Whether it is an event or something odd, which is counted, not measured."""
+    return evidence.signal.startswith(_TOLD)
+
+
 def noun_of(evidence: Evidence) -> str:
     """What was measured as a noun phrase; of events and facts the name."""
     signal = catalogue().get(evidence.signal)
@@ -351,7 +359,7 @@ def _ways(text: str) -> list[str]:
 def decider(ruled_out: RuledOut, near: float) -> Reading | None:
     """The measured value that decides that a kind is not there; None if there is none, only silence."""
     known = [one for one in ruled_out.evidence if one.verdict is not Verdict.UNKNOWN and one.value is not None]
-    seen = [one for one in known if not one.signal.startswith("event:") or one.value]
+    seen = [one for one in known if not is_told(one) or one.value]
     return reading(seen[0], near) if seen else None
 
 
@@ -391,7 +399,7 @@ def _what(evidence: Evidence) -> str:
     """Signal and statistic; of events the names that count."""
     if not evidence.stat or evidence.lasting is not None:
         return evidence.signal
-    stat = f"({evidence.stat})" if evidence.signal.startswith("event:") else evidence.stat
+    stat = f"({evidence.stat})" if is_told(evidence) else evidence.stat
     return f"{evidence.signal} {stat}"
 
 
@@ -401,7 +409,7 @@ def _measured(evidence: Evidence) -> tuple[str, str]:
         return ("no longer measured" if evidence.verdict is Verdict.PRESENT else "still measured", "")
     if evidence.signal.startswith("fact:") or evidence.op == "=~":
         return ("" if evidence.value is None else quantity(evidence.value, evidence.unit), "")
-    if evidence.signal.startswith("event:"):
+    if is_told(evidence):
         return _seen(evidence)
     value, threshold = compared(evidence.value, evidence.threshold, evidence.unit)
     if evidence.low is not None or evidence.high is not None:

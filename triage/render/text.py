@@ -80,6 +80,7 @@ _FEW = 5
 _SUBJECTS = 3
 _REASON = 160
 _NOTE = 100
+_LINE = 200
 
 
 def to_text(diagnosis: Diagnosis, *, width: int, colour: bool, verbose: bool = False, utf8: bool = True) -> str:
@@ -285,8 +286,10 @@ class _Report:
             head = Row(tuple((name, "dim") for name in names), folded=())
             self.page.table([head, *(self._evidence_row(one) for one in evidence)], indent=2, flex=3)
         else:
+            told: set[str] = set()
             for one in evidence:
-                self._evidence_lines(one)
+                self._evidence_lines(one if one.text not in told or self.verbose else one.model_copy(update={"text": ""}))
+                told.add(one.text)
 
     def _evidence_row(self, evidence: Evidence) -> Row:
         """One line for one piece of evidence."""
@@ -319,7 +322,7 @@ class _Report:
 
     def _remarks(self, evidence: Evidence, read: Reading) -> list[Line]:
         """What else there is to say of a piece of evidence: its own text, and for learners what the signal means."""
-        remarks = [read.note, meaning(evidence) if self.verbose else ""]
+        remarks = [read.note if self.verbose else shortened(read.note, _LINE), meaning(evidence) if self.verbose else ""]
         return [(remark, "dim") for remark in remarks if remark]
 
     def _curve(self, evidence: Evidence, width: int, threshold: float | None) -> Line:

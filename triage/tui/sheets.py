@@ -18,6 +18,7 @@ from triage.render.reading import (
     against,
     began,
     gaps,
+    is_told,
     lasted,
     layer_told,
     meaning,
@@ -307,7 +308,7 @@ def _foot_lines(evidence: Evidence, look: Look, question: Question | None, width
     if queries:
         yield labelled("by hand", text((queries[0], "command")), width, "strong")
     yield labelled("of", Content(named(evidence.subject)), width)
-    drawn = coarse(evidence, look) if not evidence.signal.startswith("event:") else None
+    drawn = coarse(evidence, look) if not is_told(evidence) else None
     for label, said in numbers(drawn, look.near) if drawn is not None else []:
         yield labelled(label, Content(said), width)
     told = meaning(evidence)

@@ -12,7 +12,7 @@ from textual.content import Content
 from triage.model.diagnosis import Evidence, Finding, LayerState, Promised, Spark, Status, Verdict
 from triage.model.units import compared, duration, quantity
 from triage.model.vocabulary import Layer
-from triage.render.reading import Reading, reading
+from triage.render.reading import Reading, is_told, reading
 from triage.render.spark import spark
 from triage.tui.look import Look, Question
 
@@ -201,7 +201,7 @@ def otherwise(evidence: Evidence) -> str:
         return ""
     if evidence.op == "gone":
         return "still measured" if holds else "no longer measured"
-    if evidence.signal.startswith("event:"):
+    if is_told(evidence):
         return _other_count(evidence, holds=holds)
     if evidence.threshold is None or evidence.op not in _NEGATED:
         return ""
