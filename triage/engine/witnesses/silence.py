@@ -214,7 +214,7 @@ def _failed_scrapes(frame: Frame) -> Iterator[Observation]:
                 "extent": "target",
                 "exporter": one.subject.id.partition("/")[0],
                 "up": "0",
-                "returned": "goes-on" if back else "no",
+                "returned": "unknown" if back else "no",
             }
             told = _observation(of, one.subject, Hole(before, until, ends=bool(values[-1] > 0)), text, attrs)
             yield replace(told, salient=_INSTRUMENT.search(one.subject.id) is not None)
