@@ -228,9 +228,15 @@ def _limit(delay: Delay, name: str, signal: str, subjects: Sequence[Subject], fr
     before = _mean(signal, subjects, frame.grid.baseline, frame) if frame.grid.first else None
     if before is not None and _asked_before(signal, subjects, frame) >= _LEAST_BASELINE:
         usual = _usual(signal, subjects, stat, frame)
-        limit = max(delay.worse * (before if usual is None else usual), delay.floor)
-        return Limit(limit, share, stat, f"{delay.worse:g} × baseline", limit, before, delay.floor)
+        least = delay.well if _other_is_promised(delay, frame) else delay.floor
+        limit = max(delay.worse * (before if usual is None else usual), least)
+        return Limit(limit, share, stat, f"{delay.worse:g} × baseline", limit, before, least)
     return Limit(delay.bad, share, stat, f"what anybody finds too long: {delay.why}", delay.well)
+
+
+def _other_is_promised(delay: Delay, frame: Frame) -> bool:
+    """Whether people said what matters to them, and it was another delay: then this one is well as long as anybody would sign it."""
+    return any(_base(name) not in ("", delay.base) for name in frame.recording.objectives)
 
 
 def _asked_before(signal: str, subjects: Sequence[Subject], frame: Frame) -> float:
