@@ -235,7 +235,7 @@ def _limit(delay: Delay, name: str, signal: str, subjects: Sequence[Subject], fr
 
 
 def _other_is_promised(delay: Delay, frame: Frame) -> bool:
-    """Whether people said what matters to them, and it was another delay: then this one is well as long as anybody would sign it."""
+    """Whether people said what matters, and it was another delay: this one is well then as long as anybody would sign it."""
     return any(_base(name) not in ("", delay.base) for name in frame.recording.objectives)
 
 
