@@ -254,6 +254,16 @@ def test_adapters_of_vllm() -> None:
     assert recording.fact("max_loras", REPLICA) == 4
 
 
+@pytest.mark.parametrize(("text", "count"), [("7", 7), ("0", 0), ("7,9", 2), ("20260101", 1), ("٣", 1), ("", 0)])
+def test_a_lone_number_in_place_of_names(text: str, count: int) -> None:
+    """It is how many there are; several numbers and a long one are names."""
+    rows = [
+        series("vllm:lora_requests_info", [100], max_lora="8", running_lora_adapters=text),
+        series("vllm:num_preemptions_total", [0]),
+    ]
+    assert only(read(rows, *load_dialects()), "lora.running").values.tolist() == [count]
+
+
 def test_numbers_and_bits_of_a_state() -> None:
     """A state is 1 where the value is the number or has the bit; a mask beyond all bits is no error."""
     acme = dialect(

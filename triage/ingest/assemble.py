@@ -42,6 +42,9 @@ _MOST_BITS = 2.0**53
 _NAMED = 3
 """So many subjects are named in a message."""
 
+_MOST_DIGITS = 4
+"""No engine holds so many adapters that their number has more; a longer one is a name."""
+
 _TELLING = (
     "service", "pod", "replica", "instance", "job", "node", "Hostname", "UUID", "gpu", "deployment", "envoy_cluster_name",
 )  # fmt: skip
@@ -418,8 +421,14 @@ def _flags(values: Floats, entry: Entry) -> Floats:
 
 
 def _count_items(text: str) -> int:
-    """How many names a list separated by commas has."""
-    return sum(1 for name in text.split(",") if name.strip())
+    """How many names a list separated by commas has; a lone number tells by itself how many there are."""
+    names = [name for name in text.split(",") if name.strip()]
+    return int(names[0]) if len(names) == 1 and _is_number(names[0].strip()) else len(names)
+
+
+def _is_number(text: str) -> bool:
+    """Whether a name is a number of things rather than a thing."""
+    return text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
 
 
 def _why_not(signal: Signal, broken: Floats) -> str:
