@@ -99,6 +99,10 @@ def vital(**parts: object) -> Vital:
     [
         (vital(value=0.412, now=0.5), "0.412 s", "0.5 s", "≤ 3 s", ""),
         (vital(value=8.0, low=7.5, high=10.0, state=Promised.BROKEN, since=START), "7.5–10 s", "", "≤ 3 s", "since 12:00:00"),
+        (vital(value=0.285, now=0.3, limit=300.0), "0.285 s", "0.3 s", "≤ 300 s", ""),
+        (vital(value=3.2, limit=0.15), "3200 ms", "", "≤ 150 ms", ""),
+        (vital(value=32.0, limit=0.15), "32 s", "", "≤ 0.15 s", ""),
+        (vital(name="cut_ratio", unit="ratio", value=1.0, limit=3.0), "100 %", "", "", ""),
         (vital(value=80.0, low=80.0, since=START, until=START + 60), "≥ 80 s", "", "≤ 3 s", ""),
         (vital(state=Promised.BROKEN, since=START, until=START + 60), "", "", "≤ 3 s", "12:00:00 to 12:01:00"),
         (vital(name="answers", unit="ratio", limit=0.5, value=1.01), "100 %", "", "≥ 50 %", ""),

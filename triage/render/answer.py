@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from triage.model.diagnosis import CauseState, Diagnosis, Finding, Odd, Promised, Rival, Status, Unread
 from triage.model.units import clock
 from triage.model.vocabulary import catalogue
-from triage.render.reading import counted, first_way, gaps, is_refused, lasted, named, shortened, those
+from triage.render.reading import counted, first_way, gaps, is_refused, lasted, listed, named, shortened, those
 
 _SORTS = ("said", "identity", "coincides", "outlier", "driver", "life", "change", "instrument", "shift")
 """Of what nothing explains first what was said in words: a person understands it at once."""
@@ -148,10 +148,16 @@ def _cause(diagnosis: Diagnosis) -> Told | None:
     line = cause_line(diagnosis)
     if not line:
         return None
-    rivals = diagnosis.cause.rivals
-    decide = [f"{rival.rule}: {first_way(rival.decides)}" for rival in rivals if rival.decides][:_MOST]
-    lead = "what decides: " if len(rivals) == 1 else "what decides on "
-    return Told("cause", line, tuple(f"{lead}{one}" for one in decide))
+    if diagnosis.cause.state is CauseState.NAMED:
+        found = next((one for one in diagnosis.findings if one.rule in diagnosis.cause.rules), None)
+        return Told("cause", f"named, {found.confidence}: {found.rule}" if found else line)
+    ways: dict[str, list[str]] = {}
+    for rival in diagnosis.cause.rivals:
+        if rival.decides:
+            ways.setdefault(first_way(rival.decides), []).append(rival.rule)
+    alone = len(diagnosis.cause.rivals) == 1
+    decide = [f"what decides{'' if alone else f' on {listed(rules, _MOST)}'}: {way}" for way, rules in ways.items()]
+    return Told("cause", line, tuple(decide[:_MOST]))
 
 
 def _left(diagnosis: Diagnosis) -> list[Told]:
@@ -178,8 +184,9 @@ def _where(diagnosis: Diagnosis) -> Told | None:
     if first is not None:
         subjects = those(first.subjects or (first.subject,), _SUBJECTS)
         return Told("where", f"{first.layer.value} layer, {first.scale.value} scale, on {subjects}")
-    parts = dict.fromkeys(vital.subject for vital in diagnosis.vitals if vital.state is Promised.BROKEN)
-    return Told("where", f"users notice it on {those(tuple(parts), _SUBJECTS)}") if parts else None
+    broken = dict.fromkeys(vital.subject for vital in diagnosis.vitals if vital.state is Promised.BROKEN)
+    parts = tuple(subject for subject in broken if not subject.startswith("service/"))
+    return Told("where", f"users notice it on {those(parts, _SUBJECTS)}") if parts else None
 
 
 def _first(diagnosis: Diagnosis) -> Told | None:

@@ -136,14 +136,16 @@ def _vital_row(vital: Vital, one: Diagnosis) -> Sequence[str]:
     sign = f'<span {style} role="img" aria-label="{words}" title="{words}">{VITAL_SIGNS[vital.state]}{_TEXT_STYLE}</span>'
     value = f"<b {style}>{html(read.value)}</b>"
     rest = (read.now, read.limit, read.whose, read.usual, read.when.removeprefix("since "), read.reason)
-    return (f"{sign} <b>{html(read.name)}</b>", value, *(html(word) for word in rest))
+    part = f"<br><small>of {html(read.part)}</small>" if read.part else ""
+    return (f"{sign} <b>{html(read.name)}</b>{part}", value, *(html(word) for word in rest))
 
 
 def _vital_curve(vital: Vital, one: Diagnosis) -> str:
     read = vital_reading(vital, one.window.end)
-    drawing = chart(vital_evidence(vital, one), read.name, one.window.end)
+    name = f"{read.name} of {read.part}" if read.part else read.name
+    drawing = chart(vital_evidence(vital, one), name, one.window.end)
     told = f"{read.value} {read.limit}".strip()
-    return f'<div class="proof"><p><b>{html(read.name)}</b><br>{html(told)}</p>{drawing}</div>'
+    return f'<div class="proof"><p><b>{html(name)}</b><br>{html(told)}</p>{drawing}</div>'
 
 
 def _left_over(one: Diagnosis) -> Iterable[str]:

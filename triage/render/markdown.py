@@ -99,7 +99,8 @@ def _vitals(one: Diagnosis, *, verbose: bool) -> Iterable[str]:
         when = read.when.removeprefix("since ")
         note = "; ".join(part for part in (when, shortened(read.reason, _REASON) if tells else "") if part)
         limit = f"{read.limit} ({read.whose})" if read.whose else read.limit
-        words = (read.name, read.value, read.now, limit, read.usual, note)
+        name = f"{read.name} of {read.part}" if read.part else read.name
+        words = (name, read.value, read.now, limit, read.usual, note)
         rows.append((VITAL_WORDS[vital.state], *(markdown(word) for word in words), _curve(vital.spark, vital.limit)))
     yield "### Vital signs"
     yield _table(("promise", "of", "value", "now", "limit", "baseline", "since", "over time"), rows)

@@ -35,6 +35,9 @@ _TOLD = ("event:", "observed:")
 FLOORS = frozenset({"answers", "quality"})
 """Vital signs of which more is better."""
 
+_LONG = 10.0
+"""A time from which on nobody counts milliseconds."""
+
 _ORDER = (Promised.BROKEN, Promised.OPEN, Promised.KEPT)
 _VERDICTS = {Promised.BROKEN: Verdict.PRESENT, Promised.KEPT: Verdict.ABSENT, Promised.OPEN: Verdict.UNKNOWN}
 
@@ -142,7 +145,8 @@ def vital_name(name: str) -> str:
 class VitalReading:
     """A vital sign as a person reads it, all its values in one unit; parts that there is nothing to say of are empty.
 
-    :param name: what people call it, and of which part it is if not of the service
+    :param name: what people call it
+    :param part: of which part it is, if not of the service
     :param value: over the window, as bounds where only those are known
     :param now: over the last few scrapes
     :param limit: what it should be
@@ -153,6 +157,7 @@ class VitalReading:
     """
 
     name: str
+    part: str
     value: str
     now: str
     limit: str
@@ -164,22 +169,29 @@ class VitalReading:
 
 def vital_reading(vital: Vital, near: float) -> VitalReading:
     """A vital sign in words."""
-    unit, like = vital.unit, vital.limit if vital.limit is not None else vital.value or 0.0
+    unit, like = vital.unit, _like(vital)
     whole = inf if vital.unit != "ratio" else 1.0
-    part = "" if vital.subject.startswith("service/") else f" of {named(vital.subject)}"
-    is_known = vital.value is not None or vital.now is not None
+    can_break = vital.limit is not None and (vital.limit < whole or vital.name in FLOORS)
     return VitalReading(
-        name=f"{vital_name(vital.name)}{part}",
+        name=vital_name(vital.name),
+        part="" if vital.subject.startswith("service/") else named(vital.subject),
         value=_vital_value(vital, like, whole),
         now="" if vital.now is None else alike(min(vital.now, whole), unit, like),
-        limit=""
-        if vital.limit is None
-        else f"{'≥' if vital.name in FLOORS else '≤'} {alike(min(vital.limit, whole), unit, like)}",
-        whose=_whose(vital.limit_of) if is_known or vital.limit is not None else "",
+        limit=f"{'≥' if vital.name in FLOORS else '≤'} {alike(vital.limit, unit, like)}" if can_break else "",
+        whose=_whose(vital.limit_of) if can_break else "",
         usual="" if vital.baseline is None else alike(vital.baseline, unit, like),
         when=lasted(vital.since, vital.until, near) if vital.state is Promised.BROKEN else "",
         reason=vital.reason,
     )
+
+
+def _like(vital: Vital) -> float:
+    """The value whose unit the row takes: times in seconds, or in milliseconds where both the limit and the values are short."""
+    like = vital.limit if vital.limit is not None else vital.value or 0.0
+    if vital.unit != "seconds":
+        return like
+    longest = max(like, vital.value or 0.0, vital.now or 0.0)
+    return 1.0 if like >= 1.0 or longest >= _LONG else like
 
 
 def _vital_value(vital: Vital, like: float, whole: float) -> str:

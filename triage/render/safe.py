@@ -16,7 +16,7 @@ from pydantic import BaseModel
 REPLACEMENT = "\ufffd"
 """Stands where something was taken out, so that a reader sees that the text was not plain."""
 
-_LONG_FIELDS = {"query": 4000, "check": 4000}
+_LONG_FIELDS = {"query": 4000, "check": 4000, "how_to_get": 4000, "decides": 4000}
 _LONGEST = 600
 _MOST_MARKS = 2
 _ESCAPES = re.compile(

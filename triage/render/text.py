@@ -76,6 +76,7 @@ _WIDE = 150
 _CURVE = 32
 _SMALL = 14
 _TINY = 10
+_LEAST = 6
 _FEW = 5
 _SUBJECTS = 3
 _REASON = 160
@@ -158,7 +159,7 @@ class _Report:
             return
         self.page.heading("Vital signs")
         rows: list[Row] = []
-        for curve, told in ((_CURVE, True), (_SMALL, True), (_SMALL, False), (_TINY, False), (0, False)):
+        for curve, told in ((_CURVE, True), (_SMALL, True), (_SMALL, False), (_TINY, False), (_LEAST, False), (0, False)):
             names = ("", "value", "now", "limit", "whose", "", "since")
             head = Row(tuple((name, "dim") for name in names), folded=())
             rows = [head, *(self._vital_row(vital, curve, told=told) for vital in vitals)]
@@ -177,15 +178,19 @@ class _Report:
         value = (read.value, style)
         drawn = self._drawn(vital, curve)
         tells = self.verbose or vital.state is Promised.OPEN or not read.value
-        reason = shortened(read.reason, _REASON) if tells else ""
-        below: list[Line] = [(reason, "dim")] if reason else []
+        over = vital.until is not None and vital.state is Promised.BROKEN
+        notes = [
+            f"of {read.part}" if read.part else "",
+            f"over since {clock(vital.until, self.near)}" if over else "",
+            shortened(read.reason, _REASON) if tells else "",
+        ]
+        told_below = ", ".join(note for note in notes if note)
         whose = f"({read.whose})" if read.whose else ""
-        now = _labelled("now", read.now)
-        when = read.when.removeprefix("since ")
+        begun = clock(vital.since, self.near) if vital.since is not None and vital.state is Promised.BROKEN else ""
         return Row(
-            (name, value, read.now, read.limit, read.whose if told else in_a_word(read.whose), drawn, when),
-            below=tuple(below),
-            folded=(name, value, now, f"{read.limit} {whose}".strip(), read.when),
+            (name, value, read.now, read.limit, read.whose if told else in_a_word(read.whose), drawn, begun),
+            below=((told_below, "dim"),) if told_below else (),
+            folded=(name, value, _labelled("now", read.now), f"{read.limit} {whose}".strip(), read.when),
         )
 
     def _drawn(self, vital: Vital, width: int) -> Line:

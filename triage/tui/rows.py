@@ -59,7 +59,9 @@ def vital_row(vital: Vital, look: Look) -> Row:
 
     def draw(width: int) -> Content:
         roomy = width >= _ROOMY
-        name = fitted(text((f"{word}: " if look.spoken else f"{sign} ", style), (read.name, "strong")), _VITAL)
+        part = f" of {read.part}" if read.part else ""
+        lead = text((f"{word}: " if look.spoken else f"{sign} ", style), (read.name, "strong"), part)
+        name = fitted(lead, max(_VITAL, min(lead.cell_length + 1, width // 2) if part else 0))
         if not read.value:
             return fitted(Content.assemble(name, text((read.reason or read.limit, "dim"))), width)
         value = fitted(text((read.value, style)), max(len(read.value), 11))

@@ -105,7 +105,8 @@ def _vital_sheet(vital: Vital, look: Look) -> Sheet:
     sign, word, style = VITALS[vital.state]
 
     def head(width: int) -> Content:
-        name = text((f"{sign} ", style), (read.name, "strong"), f"  {vital.title}: ", (word, style))
+        part = f" of {read.part}" if read.part else ""
+        name = text((f"{sign} ", style), (read.name, "strong"), f"  {vital.title}{part}: ", (word, style))
         limit = f"{read.limit} ({read.whose})" if read.whose else read.limit
         labels = (("now ", read.now), ("limit ", limit), ("baseline ", read.usual), ("", read.when))
         parts = [text((read.value, style)), *(text((label, "dim"), said) for label, said in labels if said)]

@@ -79,10 +79,10 @@ def _unexplained(broken: Sequence[Vital]) -> str:
     worst = max(broken, key=lambda vital: vital.harm)
     when = f" since {clock(worst.since)}" if worst.since is not None else ""
     where = "" if worst.subject.startswith(f"{Scope.SERVICE.value}/") else f" of {worst.subject}"
-    value = f": {_value(worst)}, {_limit(worst)}" if _has_figures(worst) else ""
+    value = f": {_value(worst)} ({_limit(worst)})" if _has_figures(worst) else ""
     if worst.name == "answers":
         value = f": {worst.reason}"
-    text = f"{worst.title[0].upper()}{worst.title[1:]}{where} is beyond its limit{value}{when}{_over(broken).rstrip('.')}"
+    text = f"{worst.title[0].upper()}{worst.title[1:]}{where} is beyond its limit{when}{value}{_over(broken).rstrip('.')}"
     return f"{text}; no rule explains it with the data at hand."
 
 

@@ -13,6 +13,7 @@ from triage.engine.observations.curves import Bools, moment
 from triage.engine.statistics import cells_of, together
 from triage.model.observation import Judged, Observation, Seen
 from triage.model.recording import Floats, Subject
+from triage.model.units import number
 from triage.model.vocabulary import Combine, Scope, catalogue
 
 _GREW = 1.5
@@ -80,7 +81,7 @@ def drivers(frame: Frame) -> Seen:
                 sort="driver",
                 of=of,
                 subject=service,
-                text=f"requests inside grew {growth:.2g} times; {_WORDS[of]} {size:.2g} times as before",
+                text=f"requests inside grew {number(growth, 2)} times; {_WORDS[of]} {number(size, 2)} times as before",
                 onset=began,
                 against="past",
                 direction="worse",
