@@ -94,10 +94,10 @@ def to_html(diagnosis: Diagnosis) -> str:
 
 def _header(one: Diagnosis) -> Iterable[str]:
     when = span(one)
+    spoken = f' <span class="when">{when}</span>' if when else ""
     yield f'<header class="{one.status.value}">'
     yield (
-        f'<p class="status">{_sign(STATUS_SIGNS[one.status])} {one.status.value.upper()} <b>{html(one.service)}</b>'
-        f"{f' <span>{when}</span>' if when else ''}</p>"
+        f'<p class="status">{_sign(STATUS_SIGNS[one.status])} {one.status.value.upper()} <b>{html(one.service)}</b>{spoken}</p>'
     )
     yield f"<h1>{html(one.headline)}</h1>"
     told = "".join(_told(line) for line in answer(one))
@@ -120,7 +120,7 @@ def _vitals(one: Diagnosis) -> Iterable[str]:
         return
     yield "<section><h2>Vital signs</h2>"
     head = ("", "value", "now", "limit", "whose limit", "baseline", "since", "reason")
-    yield _table(head, [_vital_row(vital, one) for vital in vitals])
+    yield f'<div class="vitals">{_table(head, [_vital_row(vital, one) for vital in vitals])}</div>'
     drawn = [vital for vital in vitals if vital.spark is not None and vital.spark.values]
     yield from (_vital_curve(vital, one) for vital in drawn if vital.state is not Promised.KEPT)
     kept = [_vital_curve(vital, one) for vital in drawn if vital.state is Promised.KEPT]
