@@ -16,7 +16,7 @@ from triage.engine.fleet import age_order, restart_gain, version_slowdown
 from triage.engine.frame import Frame
 from triage.engine.lifecycle import ending, failures, failures_at_endings, sent_astray, starting, turns
 from triage.engine.machines import context_ratio, memory_per_request, memory_unowned, node_lost
-from triage.engine.monitoring import autoscaler_excess, autoscaler_share, frozen, gateway_log_silent, log_silent
+from triage.engine.autoscaling import autoscaler_excess, autoscaler_share
 from triage.engine.occupancy import computed_again, idle, kv_fill, kv_needed, kv_stranded, pinned, token_time
 from triage.engine.physics import latency
 from triage.engine.releases import version_failures
@@ -514,9 +514,6 @@ DERIVATIONS: dict[str, Derivation] = {
     "gpu.mem_ratio": _mem_ratio,
     "gpu.power_ratio": _quotient_of("gpu.power", "gpu.power_limit"),
     "gpu.mem_unowned": memory_unowned,
-    "gpu.frozen": frozen,
-    "log.silent": log_silent,
-    "gateway.log_silent": gateway_log_silent,
     "autoscaler.share": autoscaler_share,
     "autoscaler.excess": autoscaler_excess,
     "gpu.lost": _gpu_lost,

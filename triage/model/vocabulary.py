@@ -127,18 +127,18 @@ engine.stalled engine.startup_time engine.step_time engine.time_per_step engine.
 finished.abort_ratio finished.error finished.length_ratio finished.repetition gateway.401 gateway.413 gateway.429 gateway.4xx
 gateway.5xx gateway.accept_backoff gateway.amplification gateway.circuit_open gateway.client_left gateway.connect_failures
 gateway.cooldowns gateway.dependency_failures gateway.dependency_time gateway.ejections gateway.engine_gap gateway.fds_ratio
-gateway.headers gateway.host_cpu gateway.host_disk gateway.host_memory gateway.itl gateway.latency gateway.log_silent
+gateway.headers gateway.host_cpu gateway.host_disk gateway.host_memory gateway.itl gateway.latency
 gateway.loop_busy gateway.loop_delay gateway.loop_queue gateway.loop_stalls gateway.metric_errors gateway.no_backend
 gateway.open_fds gateway.overflow gateway.overhead gateway.own_time gateway.pending gateway.plugin_time gateway.pool_kv
 gateway.pool_saturation gateway.pool_waiting gateway.queue gateway.resets gateway.retries gateway.retries_exhausted
 gateway.retry_ratio gateway.stale_backends gateway.timeouts gateway.tokenize_time gateway.transport_errors gateway.ttft
 gateway.upstream_5xx gateway.upstream_latency gateway.wrong_model gpu.brake_violation gpu.ecc_corrected gpu.ecc_uncorrected
-gpu.frozen gpu.lost gpu.mem_other gpu.mem_temp gpu.mem_unowned gpu.nvlink_down gpu.nvlink_errors gpu.pcie_busy gpu.pcie_errors
+gpu.lost gpu.mem_other gpu.mem_temp gpu.mem_unowned gpu.nvlink_down gpu.nvlink_errors gpu.pcie_busy gpu.pcie_errors
 gpu.pcie_replays gpu.power_violation gpu.recovery_action gpu.remap_failure gpu.remap_pending gpu.remapped_correctable
 gpu.remapped_uncorrectable gpu.sram_exhausted gpu.temp gpu.thermal_violation gpu.throttle_brake gpu.throttle_hw
 gpu.throttle_power gpu.throttle_sync gpu.throttle_thermal gpu.throttle_thermal_hw gpu.throttle_thermal_sw gpu.unrepairable
 gpu.xid_count gpu.xids grammar.compile_time grammar.failures http.413 http.429 http.4xx http.5xx kv.fill kv.needed kv.stranded
-kv.usage latency.decode latency.e2e latency.itl latency.prefill latency.queue latency.tpot latency.ttft log.silent lora.loads
+kv.usage latency.decode latency.e2e latency.itl latency.prefill latency.queue latency.tpot latency.ttft lora.loads
 lora.waiting memory.per_request node.conntrack_ratio node.cpu_busy node.cpu_pressure node.cpu_throttles node.disk_busy
 node.disk_errors node.disk_pressure node.disk_readonly node.disk_waiting node.evictions node.files_ratio node.gpu_units_failed
 node.ib_errors node.ib_link_downed node.ib_recoveries node.ib_wait node.io_pressure node.io_stalled node.listen_drops
@@ -813,7 +813,6 @@ _DERIVED_REPLICA_ROWS: list[Row] = [
     ("memory.per_request", "bytes", _GAUGE, _MAX, "Host memory that a replica keeps for each request that has ended."),
     ("kv.context_ratio", "", _GAUGE, _MAX, "Longest request that is allowed as a share of what the KV cache can hold."),
     ("restart.gain", "", _GAUGE, _MAX, "Time per token before a restart as a multiple of that after it."),
-    ("log.silent", "seconds", _GAUGE, _MAX, "Time for which a replica has worked without writing to its log."),
 ]
 
 _DERIVED_REPLICA_FLOWS: list[Row] = [
@@ -867,7 +866,6 @@ _DERIVED_SERVICE_ROWS: list[Row] = [
 ]
 
 _DERIVED_GATEWAY_ROWS: list[Row] = [
-    ("gateway.log_silent", "seconds", _GAUGE, _MAX, "Time for which a gateway has had traffic without writing to its log."),
     ("gateway.cert_ttl", "seconds", _GAUGE, _MIN, "Time until the first of the gateway's certificates ends; 0 once it has."),
 ]
 
@@ -875,7 +873,6 @@ _DERIVED_GPU_ROWS: list[Row] = [
     ("gpu.mem_ratio", "ratio", _RATIO, _MAX, "Card memory in use as a share of the whole."),
     ("gpu.power_ratio", "ratio", _GAUGE, _MAX, "Power drawn as a share of the limit."),
     ("gpu.mem_unowned", "ratio", _RATIO, _MAX, "Share of card memory in use while no engine on the card gives signs of life."),
-    ("gpu.frozen", "seconds", _GAUGE, _MAX, "Time for which an engine has worked and no value of its card has changed."),
     ("gpu.lost", "", _STATE, _SUM, "1 while a card that was there has no values and its neighbours have."),
     ("gpu.bandwidth_ratio", "ratio", _GAUGE, _MEAN, "Bytes per second by the engine's count as a share of the card's peak."),
     ("gpu.pcie_busy", "ratio", _RATIO, _MAX, "Traffic as a share of what the PCIe link can, in its busier direction."),
