@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from triage.engine import physical
 from triage.engine.arithmetic import first_measured, own_total, quotient, ratio, share, total
+from triage.engine.autoscaling import autoscaler_excess, autoscaler_share
 from triage.engine.drift import with_drift
 from triage.engine.fleet import age_order, restart_gain, version_slowdown
 from triage.engine.frame import Frame
 from triage.engine.lifecycle import ending, failures, failures_at_endings, sent_astray, starting, turns
 from triage.engine.machines import context_ratio, memory_per_request, memory_unowned, node_lost
-from triage.engine.autoscaling import autoscaler_excess, autoscaler_share
 from triage.engine.occupancy import computed_again, idle, kv_fill, kv_needed, kv_stranded, pinned, token_time
 from triage.engine.physics import latency
 from triage.engine.releases import version_failures
