@@ -69,7 +69,9 @@ def fleet(replicas: int, cards: int, minutes: float = 30.0) -> Recording:
     window = Window(float(times[len(times) // 2]), float(times[-1]), float(times[0]))
     sources = (Source("prometheus", SourceState.OK),)
     objectives = {"ttft_p95_s": 3.0}
-    return Recording("llm", window, tuple(series), tuple(histograms), (), (), links, objectives, sources, step=STEP)
+    return Recording(
+        "llm", window, tuple(series), tuple(histograms), links=links, objectives=objectives, sources=sources, step=STEP
+    )
 
 
 def _values(name: str, kind: Kind, count: int, chance: np.random.Generator) -> Floats:

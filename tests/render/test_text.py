@@ -50,8 +50,8 @@ def test_sections_keep_their_order() -> None:
     assert titles == [
         "Vital signs",
         "Layers",
-        "Root cause (1 of 2)",
-        "Root cause (2 of 2)",
+        "Root cause",
+        "Also found",
         "What follows from what",
         "Contributing",
         "Not understood by any rule",

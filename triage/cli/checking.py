@@ -18,7 +18,7 @@ from triage.cli.sources import Span, Tools, asked, service_of, span_of, tools_of
 from triage.errors import ConfigError, ExitCode, TriageError
 from triage.ingest.incident import read_any
 from triage.ingest.sampling import in_background
-from triage.model.diagnosis import Diagnosis, Status
+from triage.model.diagnosis import CauseState, CauseView, Diagnosis, Status
 from triage.model.recording import Recording
 from triage.model.rule import Rule
 from triage.model.service import Service
@@ -48,13 +48,15 @@ class Checked:
 
     :param line: one line for people and for Nagios
     :param headline: what is wrong, or why nobody knows
-    :param roots: ids of the root causes, first ranked first
+    :param cause: what is known of the cause
+    :param roots: ids of the findings that no other explains, first ranked first
     """
 
     service: str
     status: Status
     line: str
     headline: str
+    cause: CauseView
     roots: tuple[str, ...] = ()
 
 
@@ -143,14 +145,14 @@ def _result(service: Service, job: "Future[Diagnosis]", budget: float) -> Checke
         _log.debug("check of %s failed", service.name, exc_info=error)
         return _unknown(service, f"a defect in triage: {type(error).__name__}: {error}")
     roots = tuple(finding.rule for finding in diagnosis.findings if finding.role == "root")
-    return Checked(service.name, diagnosis.status, one_line(diagnosis), clean(diagnosis.headline), roots)
+    return Checked(service.name, diagnosis.status, one_line(diagnosis), clean(diagnosis.headline), diagnosis.cause, roots)
 
 
 def _unknown(service: Service, reason: str) -> Checked:
     """A service that could not be asked."""
     reason = clean(reason)
     line = ascii_only(f"{clean(service.name).upper()} UNKNOWN - {reason}").replace("|", "/")
-    return Checked(service.name, Status.INCONCLUSIVE, line, reason)
+    return Checked(service.name, Status.INCONCLUSIVE, line, reason, CauseView(state=CauseState.OPEN))
 
 
 def _as_json(results: Sequence[Checked]) -> str:
@@ -161,6 +163,7 @@ def _as_json(results: Sequence[Checked]) -> str:
             "state": _WORDS[one.status],
             "status": one.status,
             "headline": one.headline,
+            "cause": {"state": one.cause.state, "rules": list(one.cause.rules)},
             "roots": list(one.roots),
         }
         for one in results

@@ -7,10 +7,10 @@ from triage.learn.cases import Case
 from triage.learn.chrome import Lang, say
 from triage.learn.looking import Told, ask_rule, cost_of, show_told, total_cost
 from triage.learn.screen import Screen
-from triage.model.diagnosis import Finding, LayerView
+from triage.model.diagnosis import Finding, LayerView, Promised
 from triage.model.rule import Rule
-from triage.model.units import quantity
 from triage.model.vocabulary import Layer
+from triage.render.reading import vital_reading, vitals_of
 from triage.score.truth import Truth
 
 RIGHT_CAUSE = 60
@@ -119,10 +119,14 @@ class Drill:
         """What users notice and what is known of the service; nothing that judges."""
         diagnosis = self.case.diagnosis
         self.screen.heading(say("drill", self.lang, number=self.number))
-        self._tell("symptoms" if diagnosis.symptoms else "no symptoms")
-        for one in diagnosis.symptoms:
-            usual = "" if one.baseline is None else f", {say('before', self.lang)} {quantity(one.baseline, one.unit)}"
-            self.screen.line(f"- {one.summary}: {quantity(one.value, one.unit)}{usual}", indent=2)
+        broken = [vital for vital in vitals_of(diagnosis) if vital.state is Promised.BROKEN]
+        self._tell("symptoms" if broken else "no symptoms")
+        for vital in broken:
+            read = vital_reading(vital, diagnosis.window.end)
+            part = f" of {read.part}" if read.part else ""
+            usual = f", {say('before', self.lang)} {read.usual}" if read.usual else ""
+            limit = f", {read.limit} ({read.whose})" if read.limit else ""
+            self.screen.line(f"- {vital.title}{part}: {read.value or read.reason}{limit}{usual}", indent=2)
         if diagnosis.facts:
             self._tell("known")
         for key, value in sorted(diagnosis.facts.items()):

@@ -211,12 +211,23 @@ def _more(diagnosis: Diagnosis) -> Told | None:
     return Told("see more", ways[0].how) if ways and not is_well else None
 
 
-def title_of_root(finding: Finding, diagnosis: Diagnosis) -> str:
-    """What a finding that no other explains is called: the cause only as far as it is known to be."""
+def titles_of_roots(diagnosis: Diagnosis) -> list[tuple[str, Finding]]:
+    """The findings that no other explains, each with what it is called: the cause only as far as it is known to be."""
+    roots = [finding for finding in diagnosis.findings if finding.role == "root"]
+    called = [_title_of_root(finding, diagnosis) for finding in roots]
+    titled = []
+    for number, (title, finding) in enumerate(zip(called, roots, strict=True)):
+        of = called.count(title)
+        titled.append((title if of == 1 else f"{title} ({called[:number].count(title) + 1} of {of})", finding))
+    return titled
+
+
+def _title_of_root(finding: Finding, diagnosis: Diagnosis) -> str:
+    """What one of them is called."""
     cause = diagnosis.cause
-    if cause.state is CauseState.NAMED:
-        return "Root cause"
-    return "Possible cause" if finding.rule in cause.rules else "Found"
+    if finding.rule not in cause.rules:
+        return "Also found" if cause.state is CauseState.NAMED else "Found"
+    return "Root cause" if cause.state is CauseState.NAMED else "Possible cause"
 
 
 def rivals_of(diagnosis: Diagnosis) -> list[Rival]:

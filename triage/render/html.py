@@ -14,7 +14,7 @@ from triage.render.answer import (
     rival_line,
     rivals_of,
     span,
-    title_of_root,
+    titles_of_roots,
 )
 from triage.render.chain import Node, trees, trigger
 from triage.render.chart import chart
@@ -175,10 +175,8 @@ def _layers(one: Diagnosis) -> Iterable[str]:
 
 
 def _roots(one: Diagnosis) -> Iterable[str]:
-    roots = [finding for finding in one.findings if finding.role == "root"]
-    for number, finding in enumerate(roots):
-        name = title_of_root(finding, one)
-        yield f"<section><h2>{name if len(roots) == 1 else f'{name} ({number + 1} of {len(roots)})'}</h2>"
+    for title, finding in titles_of_roots(one):
+        yield f"<section><h2>{title}</h2>"
         yield from _finding(finding, one)
         yield "</section>"
 

@@ -13,7 +13,7 @@ from triage.render.answer import (
     rival_line,
     rivals_of,
     span,
-    title_of_root,
+    titles_of_roots,
 )
 from triage.render.chain import Node, trees, trigger
 from triage.render.reading import (
@@ -139,10 +139,8 @@ def _layers(one: Diagnosis) -> Iterable[str]:
 
 
 def _roots(one: Diagnosis) -> Iterable[str]:
-    roots = [finding for finding in one.findings if finding.role == "root"]
-    for number, finding in enumerate(roots):
-        rank = "" if len(roots) == 1 else f" ({number + 1} of {len(roots)})"
-        yield f"### {title_of_root(finding, one)}{rank}: {markdown(finding.title)}"
+    for title, finding in titles_of_roots(one):
+        yield f"### {title}: {markdown(finding.title)}"
         yield from _finding(finding, one)
 
 

@@ -32,6 +32,9 @@ _SCOPES = {"gpu": "GPU"}
 _TOLD = ("event:", "observed:")
 """Evidence that is told by how often it was seen, not by a value."""
 
+_MOMENTS = frozenset({"observed:change", "observed:life", "observed:said"})
+"""Odd things that are at a moment."""
+
 FLOORS = frozenset({"answers", "quality"})
 """Vital signs of which more is better."""
 
@@ -99,7 +102,7 @@ def reading(evidence: Evidence, near: float) -> Reading:
         since="" if evidence.since is None else clock(evidence.since, near),
         note="" if evidence.text in (value, "nothing odd seen") else evidence.text,
         verdict=evidence.verdict,
-        is_event=evidence.signal.startswith("event:"),
+        is_event=evidence.signal.startswith("event:") or evidence.signal in _MOMENTS,
     )
 
 
@@ -181,7 +184,7 @@ def vital_reading(vital: Vital, near: float) -> VitalReading:
         whose=_whose(vital.limit_of) if can_break else "",
         usual="" if vital.baseline is None else alike(vital.baseline, unit, like),
         when=lasted(vital.since, vital.until, near) if vital.state is Promised.BROKEN else "",
-        reason=vital.reason,
+        reason=vital.reason.replace(vital.subject, "it"),
     )
 
 

@@ -24,7 +24,7 @@ from triage.render.answer import (
     rival_line,
     rivals_of,
     span,
-    title_of_root,
+    titles_of_roots,
 )
 from triage.render.chain import Node, trees, trigger
 from triage.render.page import Line, Page, Row, Words
@@ -228,10 +228,8 @@ class _Report:
         self.page.table(rows)
 
     def _roots(self) -> None:
-        roots = [finding for finding in self.diagnosis.findings if finding.role == "root"]
-        for number, finding in enumerate(roots):
-            title = title_of_root(finding, self.diagnosis)
-            self.page.heading(title if len(roots) == 1 else f"{title} ({number + 1} of {len(roots)})")
+        for title, finding in titles_of_roots(self.diagnosis):
+            self.page.heading(title)
             self._finding(finding)
 
     def _rivals(self) -> None:
