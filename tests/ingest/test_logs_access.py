@@ -119,6 +119,22 @@ FORMS = {
         ),
         AccessLine(504, "", "UT", 60.009, "srv1", sent=2750),
     ),
+    "haproxy, refused by the server": (
+        (
+            "Feb  6 12:14:14 lb haproxy[14389]: 10.0.1.2:33317 [06/Feb/2026:12:14:14.655] http-in "
+            "llm/srv1 0/0/-1/-1/3 503 217 - - "
+            'SC-- 1/1/1/1/3 0/0 "POST /x HTTP/1.1"'
+        ),
+        AccessLine(503, "", "UF", 0.003, "srv1", sent=217),
+    ),
+    "haproxy, given up in the queue": (
+        (
+            "Feb  6 12:14:14 lb haproxy[14389]: 10.0.1.2:33317 [06/Feb/2026:12:14:14.655] http-in "
+            "llm/<NOSRV> 0/60001/-1/-1/60001 503 217 - - "
+            'sQ-- 212/212/208/0/0 0/88 "POST /x HTTP/1.1"'
+        ),
+        AccessLine(503, "", "QT", 60.001, "", sent=217),
+    ),
     "aws": (
         (
             "h2 2026-09-16T13:00:38.186641Z app/my-lb 10.0.0.1:2817 10.0.0.2:8000 0.001 59.998 0.001 460 - 34 366 "

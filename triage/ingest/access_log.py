@@ -63,7 +63,7 @@ _NGINX = re2.compile(rb'^\S+ \S+ \S+ \[[^\]]+\] "(\S+) (\S+)[^"]*" (\d{3}) (\d+|
 _LIST = rb"([^\s,]+(?:, [^\s,]+)*)"
 _INGRESS = re2.compile(rb"^ (\d+) ([\d.]+) \[[^\]]*\] \[[^\]]*\] " + b" ".join([_LIST] * 4) + rb" (\S+)")
 _UVICORN = re2.compile(rb'(?:^|: +)\S+:\d+ - "(\S+) (\S+) HTTP/[\d.]+" (\d{3})(?: [A-Z][A-Za-z\'-]*)*(.*)$')
-_HAPROXY = re2.compile(rb"\] \S+ (\S+)/(\S+) (?:-?\d+/){4}\+?(-?\d+) (-?\d{1,3}) \+?(\d+) \S+ \S+ (\S)\S{3} ")
+_HAPROXY = re2.compile(rb"\] \S+ (\S+)/(\S+) (?:-?\d+/){4}\+?(-?\d+) (-?\d{1,3}) \+?(\d+) \S+ \S+ (\S)(\S)\S\S ")
 _LLAMA = re2.compile(rb"log_server_r\w*: +(?:done )?request: \S+ (\S+) \S+ (\d{3})")
 _ALB = re2.compile(
     rb"^(?:https?|h2|grpcs?|wss?) \S+ \S+ \S+ (\S+) (-?[\d.]+) (-?[\d.]+) (-?[\d.]+) (\d{3}) \S+ \d+ (\d+) "
@@ -211,15 +211,19 @@ def _router_flags(status: int, upstream: str, seconds: float | None) -> str:
 
 
 def _haproxy(line: bytes) -> AccessLine | None:
-    """HAProxy's HTTP log; its first termination letter says who ended the request."""
+    """HAProxy's HTTP log; its first termination letter says who ended the request, its second in which phase."""
     if b"haproxy" not in line:
         return None
     found = _HAPROXY.search(line)
     if found is None:
         return None
-    _, server, millis, status, sent, ended = found.groups()
+    _, server, millis, status, sent, ended, phase = found.groups()
     flags = {b"C": "DC", b"c": "DC", b"S": "UC", b"s": "UT", b"P": "UO"}.get(ended, "")
-    if server == b"<NOSRV>":
+    if phase == b"C" and flags in {"UC", "UT"}:
+        flags = "UF"
+    elif phase == b"Q" and flags == "UT":
+        flags = "QT"
+    elif server == b"<NOSRV>" and flags != "DC":
         flags = "UH"
     upstream = "" if server == b"<NOSRV>" else _text(server)
     return AccessLine(max(int(status), 0), "", flags, int(millis) / 1000.0, upstream, sent=int(sent))

@@ -103,6 +103,10 @@ def _at_once(line: AccessLine) -> bool:
 SORTS: tuple[Sort, ...] = (
     Sort("circuit-overflow", "cause", "circuit-breaker-overflow", "refused by a limit of the proxy itself", _flag("UO")),
     Sort(
+        "queue-timeouts", "cause", "concurrency-cap true-overload", "waited in the proxy's queue for as long as they may",
+        _flag("QT"),
+    ),
+    Sort(
         "no-healthy-upstream", "consequence", "engine-dead gateway-cooldown-all dns-discovery-failure",
         "found no engine to go to", _flag("UH", "NC"),
     ),
