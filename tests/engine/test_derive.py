@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.engine.making import Buckets, Shift, cells, derived, frame_of, tail, unknown, who
+from tests.engine.making import BEGIN, Buckets, Shift, cells, derived, frame_of, tail, unknown, who
 from triage.engine.arithmetic import ratio, rolled, share
 from triage.engine.derive import DERIVATIONS
 from triage.model.vocabulary import catalogue
@@ -389,3 +389,13 @@ def test_the_only_host_is_no_matter_of_names() -> None:
     """Subjects of any name are derived for."""
     frame = derived({"node.disk_available@node/\x1b[2J": 1, "node.disk_size@node/\x1b[2J": 4})
     assert frame.cells("node.disk_ratio", who("node/\x1b[2J")) is not None
+
+
+# Gateways
+
+
+def test_a_certificate_has_no_time_left_once_it_has_ended() -> None:
+    """An hour of life at the beginning is 40 minutes at the end; what ended yesterday has none, and not less than none."""
+    left = cells(derived({"gateway.cert_expiry": BEGIN + 3600.0}), "gateway.cert_ttl")
+    assert left[-1] == pytest.approx(3600.0 - 1200.0, abs=20.0)
+    assert np.unique(cells(derived({"gateway.cert_expiry": BEGIN - 86_400.0}), "gateway.cert_ttl")).tolist() == [0.0]

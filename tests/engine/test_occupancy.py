@@ -79,6 +79,13 @@ def test_requests_in_flight_are_pinned_where_they_stand_at_their_most_without_a_
     assert share(4.0, 0.0) == 0.0
 
 
+def test_a_handful_of_samples_pins_nothing() -> None:
+    """Three equal values in a row say nothing of how a number moves."""
+    few = [float("nan")] * 77 + [100.0] * 3
+    rows: dict[str, dict[str, Row]] = {"batch.running": {"a": few}, "queue.waiting": {"a": 0.0}}
+    assert frame_of(rows).cells("service.pinned", SERVICE) is None
+
+
 def test_prompts_computed_twice_show_in_the_ratio() -> None:
     """1800 tokens computed and 200 taken from the cache for each prompt of 1000 are twice the work."""
     rows = {"tokens.prompt_computed": {"a": 1800.0}, "tokens.prompt_cached": {"a": 200.0}}
