@@ -188,6 +188,13 @@ def vital_reading(vital: Vital, near: float) -> VitalReading:
     )
 
 
+def vital_in_short(vital: Vital, near: float) -> str:
+    """Name, part and value of a vital sign."""
+    read = vital_reading(vital, near)
+    part = f" of {read.part}" if read.part else ""
+    return f"{read.name}{part} {read.value}".rstrip()
+
+
 def _like(vital: Vital) -> float:
     """The value whose unit the row takes: times in seconds, or in milliseconds where both the limit and the values are short."""
     like = vital.limit if vital.limit is not None else vital.value or 0.0

@@ -175,7 +175,8 @@ def _layer_summary(layer: Layer, look: Look, width: int) -> Content:
         hanging(text("  "), text((f"Asked here: {ABOUT[layer]}.", "dim")), width),
         text(f"  {counted(view.ruled_out, 'question')} answered with no, {view.not_evaluated} open."),
     ]
-    out = [q for q in asked if q.verdict is Verdict.ABSENT and q.evidence][:4]
+    out = [q for q in asked if q.verdict is Verdict.ABSENT and q.evidence]
+    out = sorted(out, key=lambda q: is_told(q.evidence[0]))[:4]
     told += [hanging(text(("  ○ ", "good")), question_line(q, look), width) for q in out]
     ways = gaps([gap for gap in look.diagnosis.not_evaluated if gap.layer is layer])[:3]
     if ways:

@@ -8,7 +8,7 @@ from textual.content import Content
 from triage.model.diagnosis import Promised
 from triage.model.vocabulary import Layer
 from triage.render.answer import answer, cause_line
-from triage.render.reading import counted, gaps, vital_name, vitals_of, window
+from triage.render.reading import counted, gaps, vital_in_short, vitals_of, window
 from triage.tui.look import vital_id
 from triage.tui.rows import layer_row, note_row, short_row, title_row, to_do_row, vital_row
 from triage.tui.screens.listing import ListScreen
@@ -57,7 +57,7 @@ class StackScreen(ListScreen):
         vitals = vitals_of(self.look.diagnosis)
         if self.is_tall:
             return [vital_row(vital, self.look) for vital in vitals]
-        kept = [vital_name(vital.name) for vital in vitals if vital.state is Promised.KEPT]
+        kept = [vital_in_short(vital, self.look.near) for vital in vitals if vital.state is Promised.KEPT]
         left = [vital_row(vital, self.look) for vital in vitals if vital.state is not Promised.KEPT]
         more = len(left) - _SHORT
         rest = [note_row(f"{counted(more, 'more line')} on a taller screen")] if more > 1 else []
