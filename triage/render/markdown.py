@@ -43,6 +43,7 @@ VERDICT_WORDS = {Verdict.PRESENT: "holds", Verdict.ABSENT: "does not hold", Verd
 VITAL_WORDS = {Promised.KEPT: "✔ kept", Promised.BROKEN: "✖ **broken**", Promised.OPEN: "? open"}
 
 _FEW = 5
+_STEPS = 8
 _CURVE = 26
 _REASON = 160
 
@@ -254,7 +255,7 @@ def _unseen(one: Diagnosis, *, verbose: bool) -> Iterable[str]:
         if source.state != "ok"
     )
     if verbose or (one.status is not Status.HEALTHY and not is_refused(one)):
-        lines.extend(_gaps(one, verbose=verbose or is_blind))
+        lines.extend(_gaps(one, most=_STEPS if is_blind else _FEW, verbose=verbose))
     lines.extend(
         f"{code(signal.signal)} is **{signal.state.replace('_', ' ')}** and was not used: {markdown(signal.reason)}".rstrip(" :")
         for signal in coverage.signals
@@ -264,9 +265,9 @@ def _unseen(one: Diagnosis, *, verbose: bool) -> Iterable[str]:
     yield "\n".join(f"- {line}" for line in lines)
 
 
-def _gaps(one: Diagnosis, *, verbose: bool) -> Iterable[str]:
+def _gaps(one: Diagnosis, *, most: int, verbose: bool) -> Iterable[str]:
     every = gaps(one.not_evaluated)
-    for gap in every if verbose else every[:_FEW]:
+    for gap in every if verbose else every[:most]:
         rules = [each.rule for each in gap.rules]
         yield f"{markdown(gap.how)}: {markdown(listed(rules, len(rules) if verbose else _FEW))}"
 

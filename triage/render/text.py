@@ -78,6 +78,7 @@ _SMALL = 14
 _TINY = 10
 _LEAST = 6
 _FEW = 5
+_STEPS = 8
 _SUBJECTS = 3
 _REASON = 160
 _NOTE = 100
@@ -481,7 +482,8 @@ class _Report:
 
     def _gaps(self) -> None:
         every = gaps(self.diagnosis.not_evaluated)
-        shown = every if self.verbose or self.diagnosis.status is Status.INCONCLUSIVE else every[:_FEW]
+        most = _STEPS if self.diagnosis.status is Status.INCONCLUSIVE else _FEW
+        shown = every if self.verbose else every[:most]
         for gap in shown:
             names = listed([one.rule for one in gap.rules], len(gap.rules) if self.verbose else _FEW)
             self.page.para([gap.how, (": ", "dim"), (names, "unsure")], lead=("? ", "unsure"), indent=2)
