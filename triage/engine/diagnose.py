@@ -12,7 +12,7 @@ from triage.engine.explanation.headline import headline
 from triage.engine.explanation.state import harm_of, state_of
 from triage.engine.frame import Frame
 from triage.engine.observations import observe
-from triage.engine.promises import ledger
+from triage.engine.promises import ledger, signals_noticed
 from triage.engine.symptoms import symptoms
 from triage.engine.witnesses import question
 from triage.model.diagnosis import Diagnosis, Finding, Odd, Span, Verdict
@@ -44,7 +44,7 @@ def diagnose(recording: Recording, rules: Sequence[Rule], first_step: Callable[[
             baseline_start=frame.grid.times[0] - frame.grid.step if frame.grid.first else recording.window.start,
         ),
         status=status,
-        cause=cause_of(status, findings, rulings),
+        cause=cause_of(status, findings, rulings, signals_noticed(frame)),
         headline=headline(status, findings, vitals, odd, unread, recording, (_judged(rulings), len(rules))),
         vitals=vitals,
         symptoms=noticed,

@@ -1,6 +1,6 @@
 """What may be said of the cause: named, narrowed to a few kinds, or open."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from triage.engine.evaluate import Answer, Ruling
 from triage.engine.explanation.wording import noun
@@ -10,34 +10,38 @@ from triage.model.diagnosis import CauseState, CauseView, Finding, Rival, Status
 _MOST_RIVALS = 5
 
 
-def cause_of(status: Status, findings: Sequence[Finding], rulings: Sequence[Ruling]) -> CauseView:
+def cause_of(status: Status, findings: Sequence[Finding], rulings: Sequence[Ruling], noticed: Collection[str]) -> CauseView:
     """What is known of the cause.
 
     It is named where a root is proven or likely and no other is as good. A mere effect without what brought it about leaves
     the cause open among the kinds that lead to it and could not be ruled out.
+
+    :param noticed: signals of what users notice: that has to be explained, and speaks for no kind by itself
     """
     by_id = {ruling.rule.id: ruling for ruling in rulings}
     roots = [finding for finding in findings if finding.role == "root"]
     if not roots:
-        return _without_root(status, rulings)
+        return _without_root(status, rulings, noticed)
     first = roots[0]
     if by_id[first.rule].rule.effect:
-        rivals = _among([r for r in rulings if first.rule in r.rule.leads_to])
+        rivals = _among([r for r in rulings if first.rule in r.rule.leads_to], noticed)
         text = f"{first.title} is an effect; what brought it about could not be seen."
         return CauseView(state=CauseState.NARROWED if rivals else CauseState.OPEN, rules=_ids(rivals), rivals=rivals, text=text)
     equals = [one for one in roots[1:] if _is_as_good(one, first)]
     if first.confidence == "possible" or equals:
-        rivals = tuple(_of_finding(one, by_id) for one in [first, *equals]) + _among(_look_alikes(by_id[first.rule], rulings))
+        rivals = tuple(_of_finding(one, by_id) for one in [first, *equals]) + _among(
+            _look_alikes(by_id[first.rule], rulings), noticed
+        )
         rivals = rivals[:_MOST_RIVALS]
         return CauseView(state=CauseState.NARROWED, rules=_ids(rivals), rivals=rivals, text=f"One of: {_titles(rivals)}.")
     return CauseView(state=CauseState.NAMED, rules=(first.rule,), text=first.summary)
 
 
-def _without_root(status: Status, rulings: Sequence[Ruling]) -> CauseView:
+def _without_root(status: Status, rulings: Sequence[Ruling], noticed: Collection[str]) -> CauseView:
     """Nothing was found: either nothing has to be explained, or the cause is open among what half shows itself."""
     if status is Status.HEALTHY:
         return CauseView(state=CauseState.NONE)
-    rivals = _among(rulings)
+    rivals = _among(rulings, noticed)
     if rivals:
         return CauseView(state=CauseState.NARROWED, rules=_ids(rivals), rivals=rivals, text=f"Perhaps: {_titles(rivals)}.")
     return CauseView(state=CauseState.OPEN, text="No kind of failure could be named with what was seen.")
@@ -54,30 +58,31 @@ def _look_alikes(ruling: Ruling, rulings: Sequence[Ruling]) -> list[Ruling]:
     return [one for one in rulings if one.rule.id in near]
 
 
-def _among(rulings: Sequence[Ruling]) -> tuple[Rival, ...]:
+def _among(rulings: Sequence[Ruling], noticed: Collection[str]) -> tuple[Rival, ...]:
     """Open kinds of which a part shows itself, those of which most does first."""
-    rated = [(_shown(answer), ruling, answer) for ruling in rulings for answer in [_nearest(ruling)] if answer is not None]
+    nearest = [(ruling, answer) for ruling in rulings if (answer := _nearest(ruling, noticed)) is not None]
+    rated = [(_shown(answer, noticed), ruling, answer) for ruling, answer in nearest]
     half = [(share, ruling, answer) for share, ruling, answer in rated if share >= 0.5]
     half.sort(key=lambda one: (-one[0], one[1].rule.id))
     return tuple(_rival(ruling, answer) for _, ruling, answer in half[:_MOST_RIVALS])
 
 
-def _nearest(ruling: Ruling) -> Answer | None:
+def _nearest(ruling: Ruling, noticed: Collection[str]) -> Answer | None:
     """Of a kind that stays open the subject on which most of it shows; None if it is not open."""
     unknown = [answer for answer in ruling.answers if answer.verdict is Verdict.UNKNOWN]
-    return max(unknown, key=_shown) if ruling.verdict is Verdict.UNKNOWN and unknown else None
+    return max(unknown, key=lambda answer: _shown(answer, noticed)) if ruling.verdict is Verdict.UNKNOWN and unknown else None
 
 
-def _shown(answer: Answer) -> float:
-    """Of the alternative of which most holds, the share that does; 0 where nothing of it is news.
+def _shown(answer: Answer, noticed: Collection[str]) -> float:
+    """Of the alternative of which most holds, the share that does; 0 where nothing of it tells.
 
-    What has held since before all data is a circumstance that fits many kinds, and tells nothing by itself.
+    What has held since before all data is a circumstance that fits many kinds; that users suffer fits every kind.
     """
     shares = [0.0]
     for way in answer.ways:
         parts = way.outcome.evidence
         held = [e for e in parts if e.verdict is Verdict.PRESENT]
-        if way.verdict is Verdict.UNKNOWN and any(e.since is not None for e in held):
+        if way.verdict is Verdict.UNKNOWN and any(e.since is not None and e.signal not in noticed for e in held):
             shares.append(len(held) / len(parts))
     return max(shares)
 

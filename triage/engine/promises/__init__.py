@@ -14,6 +14,7 @@ from triage.engine.promises.failures import failures
 from triage.engine.promises.quality import quality
 from triage.engine.promises.queues import queues
 from triage.model.diagnosis import Vital
+from triage.model.vocabulary import Scope, catalogue
 
 _LEDGER = "ledger of promises"
 _WATCHERS = (answers, delays, failures, queues, quality)
@@ -23,6 +24,14 @@ _WATCHERS = (answers, delays, failures, queues, quality)
 def ledger(frame: Frame) -> tuple[Vital, ...]:
     """What became of each thing that users notice: first of the service, then of parts of it that fare worse."""
     return tuple(entry.vital for entry in entries(frame))
+
+
+def signals_noticed(frame: Frame) -> frozenset[str]:
+    """The signals that tell how users fare: those of the ledger, and what is counted of the service as a whole."""
+    told = {entry.signal for entry in entries(frame) if entry.signal}
+    return frozenset(
+        told | {name for name, one in catalogue().items() if one.scope is Scope.SERVICE and name.startswith("service.")}
+    )
 
 
 def entries(frame: Frame) -> tuple[Entry, ...]:
