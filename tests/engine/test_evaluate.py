@@ -114,3 +114,23 @@ def test_all_signals_of_a_rule() -> None:
         refuted_by={"all": [ROOM, FULL]},
     )
     assert signals_of(one) == ("kv.usage", "finished", "queue.waiting")
+
+
+@pytest.mark.parametrize(
+    ("attrs", "earlier", "usual"),
+    [
+        ({}, 0, False),
+        ({}, 6, True),
+        ({"untimed": "yes"}, 0, True),
+        ({"untimed": "yes", "severity": "critical"}, 0, False),
+    ],
+)
+def test_counted_lines_that_are_no_news_are_no_pattern(attrs: dict[str, str], earlier: int, usual: bool) -> None:
+    """Lines that came as often before, or nobody knows when, are at most weak, unless they are grave."""
+    counted = {"event": "log", "name": ["kv-preempted"], "at_least": 5}
+    inside = [at(2500 + 10 * index, "log", "kv-preempted", **attrs) for index in range(6)]
+    before = [at(100 * index, "log", "kv-preempted") for index in range(earlier)]
+    frame = frame_of({"kv.usage": 0.5}, events=[*before, *inside], before=3000.0)
+    answer = answer_of(frame, rule("full", counted), who("replica/a"), frame.recording.window.start)
+    assert answer.verdict is PRESENT
+    assert (answer.grade, answer.usual) == (("weak", True) if usual else ("strong", False))

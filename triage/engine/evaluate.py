@@ -7,9 +7,10 @@ from triage.engine.conditions import judge
 from triage.engine.context import Context, Outcome
 from triage.engine.families import families_of
 from triage.engine.frame import Frame
+from triage.engine.occurrences import is_news
 from triage.model.diagnosis import Evidence, Verdict
 from triage.model.recording import Subject
-from triage.model.rule import GRADES, All, Alternative, Any, Condition, Gone, Grade, Measure, Not, Rule
+from triage.model.rule import GRADES, All, Alternative, Any, Condition, Gone, Grade, Measure, Not, Occurrence, Rule
 from triage.model.vocabulary import Scope, catalogue
 
 PRESENT, ABSENT, UNKNOWN = Verdict.PRESENT, Verdict.ABSENT, Verdict.UNKNOWN
@@ -22,6 +23,7 @@ class Way:
     :param outcome: of its condition
     :param against: of what refutes it, None if nothing does
     :param doubtful: what would refute it could not be looked at
+    :param usual: it rests on lines alone that are no news, and no line of them proves anything by itself
     """
 
     alternative: Alternative
@@ -29,6 +31,12 @@ class Way:
     outcome: Outcome
     against: Outcome | None
     doubtful: bool
+    usual: bool = False
+
+    @property
+    def grade(self) -> Grade:
+        """What it proves: a pattern of lines that are no news is none."""
+        return "weak" if self.usual else self.alternative.grade
 
 
 @dataclass(frozen=True)
@@ -50,13 +58,13 @@ class Answer:
     def holding(self) -> tuple[Way, ...]:
         """The alternatives that hold, what proves most first."""
         held = [way for way in self.ways if way.verdict is PRESENT]
-        return tuple(sorted(held, key=lambda way: GRADES.index(way.alternative.grade)))
+        return tuple(sorted(held, key=lambda way: GRADES.index(way.grade)))
 
     @property
     def grade(self) -> Grade:
         """What the evidence that holds proves: two weak ways of independent families are together what only this kind makes."""
         held = self.holding
-        best = held[0].alternative.grade if held else "weak"
+        best = held[0].grade if held else "weak"
         if best != "weak":
             return best
         families = [frozenset(families_of(way.alternative.condition)) for way in held]
@@ -68,6 +76,11 @@ class Answer:
         """Whether what would contradict the best of what holds could not be looked at."""
         unasked = self.refuted is not None and self.refuted.verdict is UNKNOWN
         return unasked or all(way.doubtful for way in self.holding)
+
+    @property
+    def usual(self) -> bool:
+        """Whether all that holds is lines that are no news."""
+        return all(way.usual for way in self.holding)
 
     @property
     def since(self) -> float | None:
@@ -192,7 +205,22 @@ def _way(alternative: Alternative, context: Context) -> Way:
         verdict = ABSENT
     elif verdict is PRESENT and not _given(alternative.needs, context):
         verdict = UNKNOWN
-    return Way(alternative, verdict, outcome, against, against is not None and against.verdict is UNKNOWN)
+    doubtful = against is not None and against.verdict is UNKNOWN
+    usual = verdict is PRESENT and alternative.grade != "proof" and _is_usual(alternative.condition, context)
+    return Way(alternative, verdict, outcome, against, doubtful, usual)
+
+
+def _is_usual(condition: Condition, context: Context) -> bool:
+    """Whether a condition that holds rests on counted lines that are no news, and on nothing else."""
+    match condition:
+        case All():
+            return all(_is_usual(part, context) for part in condition.all)
+        case Any():
+            return all(_is_usual(part, context) for part in condition.any if judge(part, context).verdict is PRESENT)
+        case Occurrence():
+            return not is_news(condition, context)
+        case _:
+            return False
 
 
 def _given(needs: Condition | None, context: Context) -> bool:

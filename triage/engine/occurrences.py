@@ -57,6 +57,38 @@ def occurred(occurrence: Occurrence, context: Context) -> Evidence:
     )
 
 
+def is_news(occurrence: Occurrence, context: Context) -> bool:
+    """Whether lines that are counted tell of this window.
+
+    They do not if nobody knows when they were written, or if they came as often before it. What is grave need not be news.
+    """
+    if occurrence.event not in _READ_FROM_LINES or occurrence.at_least is None:
+        return True
+    found = [event for event in _of_kind(occurrence.event, context) if _counts(event, occurrence, context)]
+    if any(event.attrs.get("severity") == "critical" for event in found):
+        return True
+    dated = [event for event in found if event.attrs.get("untimed") != "yes"]
+    if not dated:
+        return False
+    window = context.frame.recording.window
+    earlier = sum(
+        _lines(event) for event in _of_kind(occurrence.event, context) if _is_the_same_earlier(event, occurrence, context)
+    )
+    usual = earlier / max(1.0, window.start - _EARLIER - window.baseline_start)
+    return sum(map(_lines, dated)) / (window.end - window.start + _EARLIER) > _AS_OFTEN * usual
+
+
+def _is_the_same_earlier(event: Event, occurrence: Occurrence, context: Context) -> bool:
+    """Whether an event would be one that is asked for, had it not come before the span that is asked for."""
+    if event.time >= context.frame.recording.window.start - _EARLIER or event.attrs.get("untimed") == "yes":
+        return False
+    return _is_asked_for(event, occurrence, context)
+
+
+_AS_OFTEN = 2.0
+"""Lines that come up to this many times as often as before are what this service says every day."""
+
+
 def _why_unseen(occurrence: Occurrence, context: Context) -> str:
     """Why that nothing was seen proves nothing; empty if it does prove something."""
     if not _emitter_seen(occurrence, context):
@@ -109,13 +141,16 @@ def _of_kind(kind: str, context: Context) -> list[Event]:
 
 def _counts(event: Event, occurrence: Occurrence, context: Context) -> bool:
     """Whether an event of the kind is one that is asked for."""
+    return _in_time(event, occurrence, context) and _is_asked_for(event, occurrence, context)
+
+
+def _is_asked_for(event: Event, occurrence: Occurrence, context: Context) -> bool:
+    """Whether an event is one that is asked for, whenever it was."""
     if occurrence.name and event.name not in occurrence.name:
         return False
     if occurrence.own is not None and _is_own(event, context.frame.recording.service) != occurrence.own:
         return False
     if not all(matches(wanted, event.attrs.get(key, "")) for key, wanted in occurrence.where.items()):
-        return False
-    if not _in_time(event, occurrence, context):
         return False
     return occurrence.anywhere or (not _is_a_strangers(event, context) and _concerns(event.subject, context))
 

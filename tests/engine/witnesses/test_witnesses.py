@@ -175,6 +175,17 @@ def test_a_collector_that_is_away_is_told_once() -> None:
     assert "gap" not in found
 
 
+@pytest.mark.parametrize(
+    ("length", "changed", "planned"),
+    [(180.0, "prometheus", "yes"), (180.0, "svc", "no"), (420.0, "prometheus", "no")],
+)
+def test_a_short_hole_after_a_restart_of_the_monitoring_is_planned(length: float, changed: str, planned: str) -> None:
+    """What lasts longer than a restart, or came with a change to something else, asks for a reason."""
+    signals = {name: only(60.0, 60.0 + length) for name in ("tokens.generation@replica/a", "gpu.power")}
+    (one,) = of(frame(signals, events=[at(50.0, "restart", service=changed)]))["collector-gap"]
+    assert (one.attrs["planned"], one.salient) == (planned, planned == "no")
+
+
 def test_a_collector_that_is_away_to_the_end_while_logs_go_on() -> None:
     """Without a log the data may just end there."""
     signals: dict[str, object] = {"tokens.generation@replica/a": gone(wave), "gpu.power": gone(wave)}

@@ -52,8 +52,9 @@ def severity_of(rule: Rule, answer: Answer, harmed: bool | None) -> Severity:
     """How bad a finding is: as its rule says where users suffer or nobody can say; where they do not, far less.
 
     What is proven is worth a warning before anybody suffers; a pattern that harms nobody is worth knowing.
+    So are lines that are no news, unless users are known to suffer.
     """
-    if harmed is not False:
+    if harmed or (harmed is None and not answer.usual):
         return rule.severity
     calm: Severity = rule.unharmed or ("warning" if answer.grade == "proof" else "info")
     return min(calm, rule.severity, key=_WEIGHTS.__getitem__)

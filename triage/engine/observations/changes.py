@@ -8,7 +8,7 @@ import numpy as np
 from triage.engine.arithmetic import total
 from triage.engine.fleet import versions
 from triage.engine.frame import Frame
-from triage.engine.observations.relations import CARRIES, OWN, relation
+from triage.engine.observations.relations import CARRIES, OWN, changed_thing, relation, relation_of
 from triage.engine.occurrences import CHANGE_KINDS
 from triage.engine.statistics import mean_cells
 from triage.model.observation import Judged, Observation, Seen
@@ -139,8 +139,8 @@ _VERBS = {
 
 def _listed(event: Event, frame: Frame) -> _Change:
     """A change that somebody wrote down."""
-    thing = event.attrs.get("service") or event.attrs.get("component") or event.attrs.get("target") or ""
-    what = relation((thing,), f"{event.name} {event.text}", event.subject, frame)
+    thing = changed_thing(event)
+    what = relation_of(event, frame)
     if event.kind == "drain" and what != OWN:
         what = CARRIES
     subject = event.subject or Subject(Scope.SERVICE, thing or frame.recording.service)

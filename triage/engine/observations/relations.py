@@ -6,7 +6,7 @@ from functools import cache
 import re2
 
 from triage.engine.frame import Frame
-from triage.model.recording import Subject
+from triage.model.recording import Event, Subject
 from triage.model.vocabulary import Scope
 
 OWN, CARRIES, FRONT, CLIENT, INSTRUMENT, AUTOMATION, OTHER = (
@@ -74,6 +74,16 @@ def relation(names: Iterable[str], text: str, subject: Subject | None, frame: Fr
     if not told:
         return _by_words(text) or OWN
     return OTHER
+
+
+def relation_of(event: Event, frame: Frame) -> str:
+    """What the thing is to the service that somebody wrote down to have changed."""
+    return relation((changed_thing(event),), f"{event.name} {event.text}", event.subject, frame)
+
+
+def changed_thing(event: Event) -> str:
+    """What a list of changes calls the thing that was changed; empty if it names none."""
+    return event.attrs.get("service") or event.attrs.get("component") or event.attrs.get("target") or ""
 
 
 def _known(name: str, frame: Frame) -> str:

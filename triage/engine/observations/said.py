@@ -141,7 +141,7 @@ def _observation(one: _Statement, usual: bool, deaths: Sequence[Observation], fr
     told = first.attrs
     of = "residue" if first.kind == "residue" else first.name
     subject = first.subject or Subject(Scope.SERVICE, frame.recording.service)
-    new = "no" if usual or told.get("new") == "no" else "yes"
+    new = "no" if usual or told.get("new") == "no" else "unknown" if told.get("untimed") == "yes" else "yes"
     ends = next((death for death in deaths if _is_last_word(one, death)), None)
     kept = {key: value for key, value in told.items() if key not in ("count", "first", "last", "new") and value}
     attrs = {**kept, "kind": first.kind, "new": new}
@@ -165,7 +165,9 @@ def _observation(one: _Statement, usual: bool, deaths: Sequence[Observation], fr
         support=one.count,
         source=f"{told.get('emitter', 'any')} log",
         attrs=attrs,
-        salient=not strangers and new == "yes" and _asks_for_a_reason(one, ends is not None),
+        salient=not strangers
+        and (new == "yes" or (new == "unknown" and _is_grave(first)))
+        and _asks_for_a_reason(one, ends is not None),
     )
 
 
@@ -189,7 +191,7 @@ def _asks_for_a_reason(one: _Statement, ends: bool) -> bool:
     A statement of a line that a signature knows is told by the signature.
     """
     first = one.first
-    grave = _GRAVE.search(first.attrs.get("level", "")) is not None or first.attrs.get("severity") == "critical"
+    grave = _is_grave(first)
     if first.kind == "log":
         return grave or ends or one.count >= _TWICE
     serving = first.attrs.get("phase", "running") != "starting"
@@ -197,3 +199,8 @@ def _asks_for_a_reason(one: _Statement, ends: bool) -> bool:
         return ends or (serving and one.count >= _TWICE)
     known = bool(first.attrs.get("signature"))
     return not known and (ends or (serving and one.count >= _TWICE)) and (grave or first.name in _ALWAYS_LOUD)
+
+
+def _is_grave(event: Event) -> bool:
+    """Whether a line tells of an error by its level or by what its signature means."""
+    return _GRAVE.search(event.attrs.get("level", "")) is not None or event.attrs.get("severity") == "critical"

@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from triage.engine.frame import Frame
+from triage.engine.observations.relations import INSTRUMENT, relation_of
+from triage.engine.occurrences import CHANGE_KINDS
 from triage.engine.witnesses.signs import life, works
 from triage.engine.witnesses.voices import LEAST_SAMPLES, Hole, Voice, Voices, common_holes
 from triage.model.observation import Judged, Observation, Seen
@@ -24,6 +26,9 @@ _SAME_TIME = 0.7
 
 _FAILED_SHARE = 0.15
 """Of scrapes that fail a person asks for the reason from about one in seven on; single ones fail everywhere."""
+
+_SHORT = 300.0
+"""A collector that is restarted or updated is away for minutes; alerts of five minutes may miss what is longer."""
 
 _LEAST_FAILED = 3
 _INSTRUMENT = re.compile(r"(?i)export|dcgm|kube-state|cadvisor|node|prom|otel|telemetry|collect|agent|smi|monitor|metric")
@@ -59,7 +64,7 @@ def _once_each(found: Iterable[Observation]) -> Iterator[Observation]:
         seconds = sum(one.value or 0.0 for one in same)
         text = f"{first.text}; {len(same)} times, {seconds:.0f} s in all"
         attrs = {**first.attrs, "pattern": "flapping", "times": str(len(same))}
-        yield replace(first, text=text, end=last.end, value=seconds, support=len(same), attrs=attrs)
+        yield replace(first, text=text, end=last.end, value=seconds, support=len(same), attrs=attrs, salient=True)
 
 
 def _of_everything(frame: Frame, voices: Voices) -> Iterator[Observation]:
@@ -70,12 +75,20 @@ def _of_everything(frame: Frame, voices: Voices) -> Iterator[Observation]:
     for hole in common_holes(voices, voices.end):
         if hole.ends and hole.until > window.start and hole.until - hole.since > 2.0 * slowest:
             text = f"no source at all has samples for {_seconds(hole)}: the collector was away"
-            yield _observation("collector-gap", service, hole, text, {"extent": "all"})
+            told = _observation("collector-gap", service, hole, text, {"extent": "all", "planned": _planned(frame, hole)})
+            yield replace(told, salient=told.attrs["planned"] != "yes")
     silent = window.end - voices.end
     if voices.all and silent > max(_LEAST_END, 4.0 * slowest) and _last_line(frame) - voices.end > _LEAST_END:
         hole = Hole(voices.end, window.end, ends=False)
         text = f"no source at all has samples for the last {_seconds(hole)}, and logs go on: the collector is away"
-        yield _observation("collector-gap", service, hole, text, {"extent": "all"})
+        yield _observation("collector-gap", service, hole, text, {"extent": "all", "planned": "no"})
+
+
+def _planned(frame: Frame, hole: Hole) -> str:
+    """Whether a short hole that is over came with a change to the monitoring: a restart takes as long as that."""
+    near = [one for one in frame.recording.events if one.kind in CHANGE_KINDS and hole.since - _SHORT <= one.time <= hole.until]
+    changed = any(relation_of(event, frame) == INSTRUMENT for event in near)
+    return "yes" if changed and hole.until - hole.since <= _SHORT else "no"
 
 
 def _last_line(frame: Frame) -> float:
