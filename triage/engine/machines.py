@@ -26,7 +26,7 @@ _LEAST_REQUESTS = 20.0
 def node_lost(frame: Frame, node: Subject) -> Floats | None:
     """1 while everything on a host that was heard earlier is silent, and other hosts are heard.
 
-    NaN once the cluster has let the host go.
+    NaN once the cluster has let the host go, or all the pods that it ran there: of a host that is only cut off it lists them on.
     """
     voices = _voices(frame, node)
     if len(voices) < _LEAST_VOICES:
@@ -38,8 +38,17 @@ def node_lost(frame: Frame, node: Subject) -> Floats | None:
     judged = np.maximum.accumulate(here) & np.stack(others).any(axis=0)
     listed = frame.cells("node.ready", node)
     if listed is not None:
-        judged &= ~np.isnan(listed) | ~np.maximum.accumulate(~np.isnan(listed))
+        judged &= _is_listed(listed)
+    pods = [cells for replica in frame.related(node, Scope.REPLICA) if (cells := frame.cells("pod.ready", replica)) is not None]
+    if pods:
+        judged &= np.stack([_is_listed(cells) for cells in pods]).any(axis=0)
     return np.where(judged, (~here).astype(float), np.nan)
+
+
+def _is_listed(cells: Floats) -> Bools:
+    """Where the cluster tells of somebody, or has not begun to."""
+    known = ~np.isnan(cells)
+    return np.asarray(known | ~np.maximum.accumulate(known))
 
 
 def _voices(frame: Frame, node: Subject) -> list[Bools]:

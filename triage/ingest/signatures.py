@@ -318,20 +318,35 @@ def _not_enough_free(groups: Mapping[str, str]) -> str:
 _SLOW_SHARD = 60.0
 """Seconds for one shard of some 5 GiB: below 0.1 GiB/s, a tenth of what one stream from network storage brings."""
 
+_SLUGGISH_SHARD = 30.0
+"""Seconds for one shard that count once they have gone on for a long load's time: 0.16 GiB/s, still below any usual storage."""
+
 _SLOW_RATE = 0.25
 """GiB/s of weights, below what any storage that serves models brings …"""
 
 _LONG_LOAD = 120.0
 """… over at least so many seconds, so that a small model's fixed costs do not count."""
 
+_ENDLESS_LOAD = 1200.0
+"""Seconds that are too many for weights of any size: at a quarter of a GiB per second 300 GiB, at what storage should bring a TiB."""
+
 
 def _slow_weights(groups: Mapping[str, str]) -> str:
-    """Too slow if each shard takes a minute, or the whole model comes at a fraction of any usual storage's rate."""
-    if float(groups.get("per_shard", 0.0)) >= _SLOW_SHARD:
-        return "weights-slow"
-    seconds = float(groups.get("seconds", 0.0))
-    slow = "gib" in groups and seconds >= _LONG_LOAD and float(groups["gib"]) < _SLOW_RATE * seconds
+    """Too slow if a shard takes long, the whole model comes at a fraction of any usual storage's rate, or it takes beyond all measure."""
+    seconds = float(groups.get("seconds", 0.0)) or _clock_seconds(groups.get("elapsed", ""))
+    per_shard = float(groups.get("per_shard", 0.0))
+    slow = (
+        per_shard >= _SLOW_SHARD
+        or (per_shard >= _SLUGGISH_SHARD and seconds >= _LONG_LOAD)
+        or ("gib" in groups and seconds >= _LONG_LOAD and float(groups["gib"]) < _SLOW_RATE * seconds)
+        or seconds >= _ENDLESS_LOAD
+    )
     return "weights-slow" if slow else "weights-loaded"
+
+
+def _clock_seconds(text: str) -> float:
+    """Seconds of `M:SS` or `H:MM:SS`; none of an empty text."""
+    return float(sum(int(part) * 60**power for power, part in enumerate(reversed(text.split(":"))) if part))
 
 
 _DECIDED_BY_NUMBERS: dict[str, Callable[[Mapping[str, str]], str]] = {

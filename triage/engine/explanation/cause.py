@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from triage.engine.evaluate import Answer, Ruling
+from triage.engine.explanation.findings import present_answers
 from triage.engine.explanation.wording import noun
 from triage.engine.sources import how_to_get
 from triage.model.diagnosis import CauseState, CauseView, Finding, Rival, Status, Verdict
@@ -24,7 +25,8 @@ def cause_of(status: Status, findings: Sequence[Finding], rulings: Sequence[Ruli
         return _without_root(status, rulings, noticed)
     first = roots[0]
     if by_id[first.rule].rule.effect:
-        rivals = _among([r for r in rulings if first.rule in r.rule.leads_to], noticed)
+        told = _told_by(by_id[first.rule])
+        rivals = _among([r for r in rulings if first.rule in r.rule.leads_to], {*noticed, *told})
         text = f"{first.title} is an effect; what brought it about could not be seen."
         return CauseView(state=CauseState.NARROWED if rivals else CauseState.OPEN, rules=_ids(rivals), rivals=rivals, text=text)
     equals = [one for one in roots[1:] if _is_as_good(one, first)]
@@ -35,6 +37,11 @@ def cause_of(status: Status, findings: Sequence[Finding], rulings: Sequence[Ruli
         rivals = rivals[:_MOST_RIVALS]
         return CauseView(state=CauseState.NARROWED, rules=_ids(rivals), rivals=rivals, text=f"One of: {_titles(rivals)}.")
     return CauseView(state=CauseState.NAMED, rules=(first.rule,), text=first.summary)
+
+
+def _told_by(effect: Ruling) -> set[str]:
+    """What an effect shows itself by: that has to be explained, too, and speaks for none of what may have brought it about."""
+    return {e.signal for answer in present_answers(effect) for way in answer.ways for e in way.outcome.evidence}
 
 
 def _without_root(status: Status, rulings: Sequence[Ruling], noticed: Collection[str]) -> CauseView:
