@@ -75,6 +75,9 @@ def _judged(frame: Frame) -> frozenset[Judged]:
     return frozenset(("said", name, scope) for name in names for scope in clear)
 
 
+_KILL = "host-oom-kill"
+"""Kind of which the lines tell of the end of one process and not of its host."""
+
 _STATEMENTS = (
     "unreachable",
     "unresolved",
@@ -182,7 +185,16 @@ def _is_strangers(event: Event, frame: Frame) -> bool:
     """Whether a line is about another service than ours."""
     subject = event.subject
     other = subject is not None and subject.scope is Scope.SERVICE and subject.id != frame.recording.service
-    return other or event.attrs.get("stranger") == "yes"
+    return other or event.attrs.get("stranger") == "yes" or _kills_elsewhere(event, frame)
+
+
+def _kills_elsewhere(event: Event, frame: Frame) -> bool:
+    """Whether a kernel ends a process on a host on which none of our replicas runs; where each of them runs must be known."""
+    host = event.subject
+    if host is None or host.scope is not Scope.NODE or _KILL not in event.attrs.get("kinds", "").split():
+        return False
+    homes = [frame.related(one, Scope.NODE) for one in frame.recording.subjects[Scope.REPLICA]]
+    return bool(homes) and all(homes) and not any(host in home for home in homes)
 
 
 def _asks_for_a_reason(one: _Statement, ends: bool) -> bool:

@@ -34,6 +34,9 @@ _LEAST_REQUESTS = 20.0
 _LEAST_LOST = 3.0
 """One or two requests that fail are an accident, whatever their share."""
 
+_ALL = 0.9999
+"""Two sums over the same series differ by rounding only."""
+
 _MOST_BURN = 20.0
 """Times what is allowed beyond which more does not count: a promise of one in a hundred thousand is easily broken."""
 
@@ -107,11 +110,19 @@ def _count(view: View, frame: Frame, subject: Subject | None = None) -> Count | 
     """What one view counts, of everybody or of one replica; None unless it counts both requests and what became of them."""
     subjects = tuple(frame.subjects_of(view.asked) if subject is None else [subject])
     asked = total(frame, view.asked) if subject is None else frame.cells(view.asked, subject)
-    if asked is None or np.isnan(asked[frame.grid.window]).all() or not any(frame.of(name) for name in view.lost):
+    if asked is None or np.isnan(asked[frame.grid.window]).all():
+        return None
+    if not any(frame.of(name) for name in view.lost) and not _all_ended_well(view, frame):
         return None
     rows = [total(frame, name) if subject is None else frame.cells(name, subject) for name in view.lost]
     lost = [row for row in rows if row is not None]
     return Count(view, asked, together(lost, Combine.MAX) if lost else np.zeros_like(asked), subjects)
+
+
+def _all_ended_well(view: View, frame: Frame) -> bool:
+    """Whether the view counts those that end well apart, and they are all that it counts."""
+    asked, well = total(frame, view.asked), total(frame, view.well) if view.well else None
+    return asked is not None and well is not None and float(np.nansum(well)) >= _ALL * float(np.nansum(asked)) > 0
 
 
 def _parts(loss: Loss, whole: Entry, frame: Frame) -> Iterator[Entry]:

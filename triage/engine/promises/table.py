@@ -56,10 +56,13 @@ class View:
     :param asked: requests
     :param lost: those without an answer, each by another counter; the same request may be in several of them, so that the
         greatest counts and not the sum
+    :param well: those that ended well, by the same view: where they are all, none was lost though no loss was ever counted
+        (a counter by status has no series of failures until the first)
     """
 
     asked: str
     lost: tuple[str, ...]
+    well: str = ""
 
 
 @dataclass(frozen=True)
@@ -91,9 +94,9 @@ LOSSES = (
         "error_ratio",
         "share of failed requests",
         (
-            (View("requests.distinct", ("requests.failed",)), View("gateway.requests", _FAILED)),
+            (View("requests.distinct", ("requests.failed",)), View("gateway.requests", _FAILED, "gateway.2xx")),
             (View("backend.requests", ("backend.failures",)),),
-            (View("http.requests", ("http.5xx",)), View("finished", ("finished.error",))),
+            (View("http.requests", ("http.5xx",), "http.2xx"), View("finished", ("finished.error",))),
         ),
         allowed=0.01,
         bad=0.05,
@@ -102,7 +105,7 @@ LOSSES = (
     Loss(
         "refused_ratio",
         "share of refused requests",
-        ((View("gateway.requests", _REFUSED),), (View("http.requests", ("http.4xx",)),)),
+        ((View("gateway.requests", _REFUSED, "gateway.2xx"),), (View("http.requests", ("http.4xx",), "http.2xx"),)),
         allowed=0.05,
         bad=0.5,
         step=(2.0, 0.05),
