@@ -328,11 +328,11 @@ _LONG_LOAD = 120.0
 """… over at least so many seconds, so that a small model's fixed costs do not count."""
 
 _ENDLESS_LOAD = 1200.0
-"""Seconds that are too many for weights of any size: at a quarter of a GiB per second 300 GiB, at what storage should bring a TiB."""
+"""Seconds that are too many for weights of any size: at a quarter of a GiB per second 300 GiB, at a usual rate a TiB."""
 
 
 def _slow_weights(groups: Mapping[str, str]) -> str:
-    """Too slow if a shard takes long, the whole model comes at a fraction of any usual storage's rate, or it takes beyond all measure."""
+    """Too slow if a shard takes long, all comes at a fraction of any usual storage's rate, or it takes beyond measure."""
     seconds = float(groups.get("seconds", 0.0)) or _clock_seconds(groups.get("elapsed", ""))
     per_shard = float(groups.get("per_shard", 0.0))
     slow = (

@@ -187,6 +187,10 @@ _REASONS: dict[str, tuple[Turn, str, str]] = {
 
 _PROBE = re2.compile(r"(?i)fail\w* (\w+) probe|(\w+) probe fail")
 _CRASH = re2.compile(r"(?i)restarting failed container|crash")
+_THROWN_OUT = re2.compile(r"(?i)\bdrain\w*|\bevicted by\b")
+"""An eviction that somebody asked for; the kubelet's own names the resource that was low."""
+
+_BY = re2.compile(r"(?i)\bby ([\w./-]*\w)")
 
 _ENDING = frozenset({"kill", "terminate", "stop", "delete", "evict", "drain", "preempt", "remove", "shutdown", "shut down"})
 _STARTING = frozenset({"start", "launch", "spawn", "create"})
@@ -227,6 +231,9 @@ def _of_kube(event: Event) -> Iterator[Moment]:
     attrs = {"actor": actor, "reason": reason, "event": event.name}
     if (probe := _PROBE.search(message)) is not None:
         attrs |= {"actor": "probe", "reason": f"{(probe.group(1) or probe.group(2)).lower()} probe", "planned": "no"}
+    elif event.name == "Evicted" and _THROWN_OUT.search(message) is not None:
+        who = _BY.search(message)
+        attrs |= {"actor": who.group(1) if who is not None else "", "reason": "drained"}
     elif event.name in ("OOMKilling", "Evicted", "Preempted", "BackOff"):
         attrs["planned"] = "no"
     elif event.name == "SuccessfulDelete":
