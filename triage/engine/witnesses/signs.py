@@ -9,7 +9,7 @@ from triage.engine.arithmetic import first_measured, total
 from triage.engine.frame import Frame
 from triage.engine.statistics import together
 from triage.engine.witnesses.voices import Voice, Voices
-from triage.model.recording import Floats, Subject
+from triage.model.recording import Floats, Series, Subject
 from triage.model.vocabulary import Combine, Scope
 
 Bools = npt.NDArray[np.bool_]
@@ -25,6 +25,13 @@ _MOST = 0.6
 
 _FAILS = 0.05
 """Where more of what is sent to it fails, it may as well be dead."""
+
+_LEAST_HOLES = 3
+"""One hole through which work goes on may be luck."""
+
+_HALF = 0.5
+_FEW = 0.1
+"""In one hole of ten there may have been little to do."""
 
 _WORK = ("tokens.generation", "engine.steps", "tokens.prompt_computed", "finished")
 _STARTS = {Scope.REPLICA: "process.start_time", Scope.GATEWAY: "gateway.start_time", Scope.NODE: "node.boot_time"}
@@ -47,6 +54,29 @@ def _same_process(frame: Frame, subject: Subject, since: float, until: float) ->
             if len(before) and len(after):
                 return "goes-on" if abs(after[0] - before[-1]) <= _SAME_START else "new-start"
     return None
+
+
+def works_on(frame: Frame, replica: Subject, missed: Floats) -> bool:
+    """Whether an engine's own counters grew through scrapes that failed about as in those that did not.
+
+    A process that had died in between would have begun to count anew, and would have to load its model first.
+
+    :param missed: times of the scrapes that failed
+    """
+    return any(
+        _grows_through(one, missed) for name in _WORK for one in frame.recording.by_signal.get(name, ()) if one.subject == replica
+    )
+
+
+def _grows_through(work: Series, missed: Floats) -> bool:
+    """Whether the growth over each of several holes is like that between samples in a row."""
+    if len(work.times) < _LEAST_HOLES:
+        return False
+    over = np.diff(np.searchsorted(missed, work.times)) > 0
+    after, usual = work.values[1:][over], work.values[1:][~over]
+    if len(after) < _LEAST_HOLES or not len(usual) or float(np.median(usual)) <= 0:
+        return False
+    return float(np.quantile(after, _FEW)) >= _HALF * float(np.median(usual))
 
 
 def works(frame: Frame, voices: Voices, subject: Subject, since: float, until: float) -> bool:

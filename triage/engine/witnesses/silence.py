@@ -10,10 +10,10 @@ import numpy.typing as npt
 from triage.engine.frame import Frame
 from triage.engine.observations.relations import INSTRUMENT, relation_of
 from triage.engine.occurrences import CHANGE_KINDS
-from triage.engine.witnesses.signs import life, works
+from triage.engine.witnesses.signs import life, works, works_on
 from triage.engine.witnesses.voices import LEAST_SAMPLES, Hole, Voice, Voices, common_holes
 from triage.model.observation import Judged, Observation, Seen
-from triage.model.recording import Series, Subject
+from triage.model.recording import Floats, Series, Subject
 from triage.model.vocabulary import Scope
 
 Bools = npt.NDArray[np.bool_]
@@ -208,7 +208,7 @@ def _failed_scrapes(frame: Frame) -> Iterator[Observation]:
         first = float(times[int(np.argmax(failed))])
         before = float(one.times[one.times < first][-1]) if (one.times < first).any() else first
         if one.subject.scope is Scope.REPLICA:
-            if back and _is_flapping(failed) and _one_process(frame, one.subject):
+            if back and _is_flapping(failed) and _one_process(frame, one.subject, times[failed]):
                 share = float(failed.mean())
                 text = f"{share:.0%} of the scrapes of {one.subject} fail, and the process behind it stays the same"
                 attrs = {"extent": "target", "pattern": "flapping", "up": "0", "returned": "goes-on"}
@@ -245,12 +245,15 @@ def _worst_third(failed: Bools) -> float:
     return max(float(part.mean()) for part in np.array_split(failed, _THIRDS) if len(part))
 
 
-def _one_process(frame: Frame, replica: Subject) -> bool:
-    """Whether a replica's start time is told and stays, so that what answers again is what answered before."""
+def _one_process(frame: Frame, replica: Subject, times: Floats) -> bool:
+    """Whether what answers again is what answered before: its start time stays, or it worked on meanwhile.
+
+    :param times: of the scrapes that failed
+    """
     for one in frame.recording.by_signal.get("process.start_time", ()):
         if one.subject == replica:
             return float(one.values.max() - one.values.min()) <= 1.5
-    return False
+    return works_on(frame, replica, times)
 
 
 def _all_well(engines: list[Series], since: float, until: float) -> bool:
