@@ -23,12 +23,16 @@ _DELAYS = ("ttft", "e2e", "itl")
 
 
 def harm_of(vitals: Sequence[Vital]) -> bool | None:
-    """Whether users suffer: yes if any promise is broken, no if all are kept and enough was seen, else nobody can say."""
-    states = {vital.state for vital in vitals}
-    if Promised.BROKEN in states:
+    """Whether users suffer: yes if any promise is broken, no if all that were measured are kept, else nobody can say.
+
+    No harm takes more than that nothing is broken: that requests are answered, that failures are counted and are few, and that
+    some delay is well. What was measured and cannot be told (a bucket that straddles its limit) leaves it open.
+    """
+    if any(vital.state is Promised.BROKEN for vital in vitals):
         return True
-    counted = any(vital.name == "error_ratio" for vital in vitals)
-    if states != {Promised.KEPT} or not enough_seen(vitals) or not counted:
+    counted = any(vital.name == "error_ratio" and vital.state is Promised.KEPT for vital in vitals)
+    doubtful = any(vital.state is Promised.OPEN and vital.value is not None for vital in vitals)
+    if doubtful or not counted or not enough_seen(vitals):
         return None
     return None if any(_is_much_worse(vital) for vital in vitals) else False
 
