@@ -324,6 +324,8 @@ class Rule(BaseModel):
     :param effect: it is never a cause by itself: where nothing else explains it, the cause is open
     :param standing: it was there all along and showed only under load, so it explains what began later
     :param sustains: it feeds itself and outlives its trigger
+    :param trigger: it sets off a mechanism; where one is found that has a name of its own, that is told first
+    :param otherwise: it stands for what has no name of its own, and is no mechanism that would be told before a trigger
     :param bystander: nobody suffers from it by itself: where users do, it stands behind whatever else may be the cause
     :param one_family: why all its evidence comes from one family of sources; empty if it does not
     :param finding: the sentence of the finding; may use {subject}, {onset} and names given with ``as``
@@ -349,6 +351,8 @@ class Rule(BaseModel):
     effect: bool = False
     standing: bool = False
     sustains: bool = False
+    trigger: bool = False
+    otherwise: bool = False
     bystander: bool = False
     one_family: str = ""
     finding: str

@@ -162,3 +162,11 @@ def test_a_long_chain_is_no_trouble() -> None:
     """Users' rules may be many."""
     chain = [kind(f"k{i:03}", f"k{i + 1:03}", onset=float(i)) for i in range(200)]
     assert roots(*chain) == ["k000"]
+
+
+def test_a_mechanism_is_told_before_the_change_that_set_it_off() -> None:
+    """One story: what went wrong first, then who set it off; not a mechanism that is only possible or was there long before."""
+    change = replace(kind("change", onset=100.0, proof=2), trigger=True)
+    for proof, onset, expected in ((1, 130.0, ["leak", "change"]), (0, 130.0, ["change", "leak"]), (1, 0.0, ["change", "leak"])):
+        leak = replace(kind("leak", onset=onset, proof=proof), mechanism=True)
+        assert roots(change, leak) == expected

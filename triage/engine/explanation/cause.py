@@ -15,7 +15,8 @@ def cause_of(status: Status, findings: Sequence[Finding], rulings: Sequence[Ruli
     """What is known of the cause.
 
     It is named where a root is proven or likely and no other is as good. A mere effect without what brought it about leaves
-    the cause open among the kinds that lead to it and could not be ruled out.
+    the cause open among the kinds that lead to it and could not be ruled out. A mechanism and the change that set it off are
+    one story.
 
     :param noticed: signals of what users notice: that has to be explained, and speaks for no kind by itself
     """
@@ -29,14 +30,16 @@ def cause_of(status: Status, findings: Sequence[Finding], rulings: Sequence[Ruli
         rivals = _among([r for r in rulings if first.rule in r.rule.leads_to], {*noticed, *told})
         text = f"{first.title} is an effect; what brought it about could not be seen."
         return CauseView(state=CauseState.NARROWED if rivals else CauseState.OPEN, rules=_ids(rivals), rivals=rivals, text=text)
-    equals = [one for one in roots[1:] if _is_as_good(one, first)]
+    triggers = [one for one in roots[1:] if by_id[one.rule].rule.trigger]
+    equals = [one for one in roots[1:] if one not in triggers and _is_as_good(one, first)]
     if first.confidence == "possible" or equals:
         rivals = tuple(_of_finding(one, by_id) for one in [first, *equals]) + _among(
             _look_alikes(by_id[first.rule], rulings), noticed
         )
         rivals = rivals[:_MOST_RIVALS]
         return CauseView(state=CauseState.NARROWED, rules=_ids(rivals), rivals=rivals, text=f"One of: {_titles(rivals)}.")
-    return CauseView(state=CauseState.NAMED, rules=(first.rule,), text=first.summary)
+    told = f"{first.summary} Set off by: {triggers[0].summary}" if triggers else first.summary
+    return CauseView(state=CauseState.NAMED, rules=(first.rule,), text=told)
 
 
 def _told_by(effect: Ruling) -> set[str]:

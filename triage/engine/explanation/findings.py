@@ -8,6 +8,7 @@ from triage.engine.explanation.wording import check_lines, sentence
 from triage.engine.frame import Frame
 from triage.model.diagnosis import Confidence, Finding, Severity, Verdict
 from triage.model.rule import GRADES, Rule
+from triage.model.vocabulary import Cause
 
 _WORDS: tuple[Confidence, ...] = ("proven", "likely", "possible")
 _WEIGHTS: dict[Severity, int] = {"info": 0, "warning": 1, "critical": 2}
@@ -39,6 +40,8 @@ def _candidate(ruling: Ruling, harmed: bool | None) -> Candidate:
         effect=rule.effect,
         standing=rule.standing,
         sustains=rule.sustains,
+        trigger=rule.trigger,
+        mechanism=rule.cause is not Cause.TOOLING and not (rule.trigger or rule.otherwise or rule.bystander),
         bystander=rule.bystander and harmed is True,
     )
 

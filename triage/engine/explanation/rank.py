@@ -21,6 +21,8 @@ class Candidate:
     :param effect: it is never a cause by itself
     :param standing: it was there all along, so it explains what began before it was seen
     :param sustains: it feeds itself: once its trigger is over, that explains it no longer
+    :param trigger: it sets off a mechanism
+    :param mechanism: how something went wrong, as against who did what: told before the trigger that set it off
     :param bystander: users suffer, and by itself it is not what they suffer from
     """
 
@@ -34,6 +36,8 @@ class Candidate:
     standing: bool = False
     sustains: bool = False
     bystander: bool = False
+    trigger: bool = False
+    mechanism: bool = False
 
 
 @dataclass
@@ -164,7 +168,7 @@ def _begin(candidate: Candidate) -> float:
     return 0.0 if candidate.onset is None else candidate.onset
 
 
-def _merit(place: Place, places: Mapping[str, Place]) -> tuple[bool, bool, bool, bool, int, int, int, float, str]:
+def _merit(place: Place, places: Mapping[str, Place]) -> tuple[bool, bool, bool, bool, bool, int, int, int, float, str]:
     """Order among the findings: roots first; causes before bystanders and mere effects, what is proven before what is loud."""
     candidate = place.candidate
     explained = len(_consequences(candidate.rule, places)) if place.root else 0
@@ -173,12 +177,20 @@ def _merit(place: Place, places: Mapping[str, Place]) -> tuple[bool, bool, bool,
         candidate.severity == "info",
         candidate.effect,
         candidate.bystander and not explained,
+        any(_is_set_off(other, candidate) for other in places.values()),
         -candidate.proof,
         _SEVERITY[candidate.severity],
         -explained,
         _begin(candidate),
         candidate.rule,
     )
+
+
+def _is_set_off(place: Place, trigger: Candidate) -> bool:
+    """Whether another root is the mechanism that a trigger set off: at least likely, grave, and begun with it or after."""
+    other = place.candidate
+    grave = place.root and other.mechanism and not other.effect and other.severity != "info"
+    return trigger.trigger and grave and other.proof > 0 and _begin(other) + SLACK >= _begin(trigger)
 
 
 def _consequences(rule: str, places: Mapping[str, Place]) -> set[str]:
