@@ -1,7 +1,7 @@
 """Conditions on what happened: events of logs, clusters and people, and observations."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import re2
@@ -53,8 +53,24 @@ def occurred(occurrence: Occurrence, context: Context) -> Evidence:
         threshold=float(occurrence.at_least if occurrence.at_least is not None else occurrence.at_most or 0),
         verdict=verdict,
         since=first.time if first else None,
+        until=_until(found, context.frame),
         text=_event_text(first) if first else unseen or "none seen",
     )
+
+
+def _until(found: Sequence[Event], frame: Frame) -> float | None:
+    """When what lines told of was over: the lives that it ended came back, and nothing was said since. None if nobody can say."""
+    ends = [_came_back(event, frame) for event in found if event.kind in _READ_FROM_LINES]
+    known = [end for end in ends if end is not None]
+    return max(known) if known and len(known) == len(found) else None
+
+
+def _came_back(event: Event, frame: Frame) -> float | None:
+    """When a replica ran again whose life ended right after an event; None if it did not end, or did not come back."""
+    if event.subject is None or event.subject.scope is not Scope.REPLICA:
+        return None
+    lives = [one for one in frame.seen.of_sort("life") if one.subject == event.subject and one.end is not None and one.onset]
+    return next((one.end for one in lives if one.onset and one.onset[0] - _GRACE <= event.time <= (one.end or 0.0)), None)
 
 
 def is_news(occurrence: Occurrence, context: Context) -> bool:

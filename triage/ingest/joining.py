@@ -35,6 +35,7 @@ _WRAPPER = re2.compile(
     rb"(?i)\bsee\b.{0,40}\b(?:root cause|stack ?trace|traceback|above|logs?|error)\b|root cause (?:is )?above"
     rb"|(?:process|worker|engine|child|subprocess|server|rank)\w*\b.{0,60}\b(?:died|exited|terminated|failed to start)"
     rb"|not healthy|initiali[sz]ation failed|exit(?:ed)? (?:code|status)|SIGQUIT|cancelled"
+    rb"|\b(?:communicator|process ?group)\b.{0,40}\b(?:was|is|been) (?:aborted|destroyed)"
 )
 _WRAPPER_NAMES = re2.compile(
     rb"(?:^|\.)(?:SystemExit|CancelledError|KeyboardInterrupt|\w*DeadError|ChildFailedError|CalledProcessError)$"
