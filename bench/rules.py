@@ -14,7 +14,7 @@ from pathlib import Path
 
 from triage.bundle import bundled
 from triage.engine.diagnose import diagnose
-from triage.engine.rules import load_rules
+from triage.engine.rules.loading import load_rules
 from triage.ingest.incident import read_incident
 
 RUNS = 7

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from triage.engine.rules import load_rules
+from triage.engine.rules.loading import load_rules
 from triage.model.kinds import kinds
 from triage.score.board import Bench, score_case
 from triage.score.cases import cases_in

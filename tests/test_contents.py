@@ -1,7 +1,7 @@
 """What is found by walking the folders: the only place that lists it, so that nothing appears or vanishes unnoticed."""
 
 from triage.bundle import bundled
-from triage.engine.rules import load_rules
+from triage.engine.rules.loading import load_rules
 from triage.ingest.dialects import load_dialects
 from triage.model.kinds import kinds
 from triage.playbooks import list_playbooks

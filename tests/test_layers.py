@@ -34,7 +34,7 @@ COLLECTORS_ONLY = {"pynvml", "psutil", "requests", "prometheus_api_client"}
 
 DIAGNOSIS = """
 from triage.engine.diagnose import diagnose
-from triage.engine.rules import load_rules
+from triage.engine.rules.loading import load_rules
 from triage.model.recording import Recording, Window
 from triage.render import FORMATS, render
 diagnosis = diagnose(Recording("llm", Window(1000.0, 1600.0, 400.0)), load_rules())

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from triage.engine.derive import derive
+from triage.engine.derived import derive
 from triage.engine.frame import Frame
 from triage.model.recording import Event, Fact, Floats, Histogram, Origin, Recording, Series, Source, Subject, Window
 from triage.model.vocabulary import Scope

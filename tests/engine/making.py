@@ -6,9 +6,9 @@ from math import inf, nan
 
 import numpy as np
 
-from triage.engine.context import Context
-from triage.engine.derive import derive
+from triage.engine.derived import derive
 from triage.engine.frame import Frame
+from triage.engine.rules.context import Context
 from triage.model.recording import Event, Fact, Floats, Histogram, Origin, Recording, Series, Source, SourceState, Subject, Window
 from triage.model.rule import Condition, Grade, Rule
 from triage.model.vocabulary import Scope, catalogue

@@ -14,7 +14,7 @@ import pytest
 
 from tests.engine.making import BEGIN, Buckets, Shift, at, make_recording, rule
 from triage.engine.diagnose import diagnose
-from triage.engine.rules import load_rules
+from triage.engine.rules.loading import load_rules
 from triage.ingest.incident import read_incident
 from triage.model.diagnosis import Diagnosis, LayerState, Status
 from triage.model.recording import Recording, Source, SourceState, Window
@@ -254,7 +254,7 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from triage.engine.diagnose import diagnose
-from triage.engine.rules import load_rules
+from triage.engine.rules.loading import load_rules
 from triage.ingest.incident import read_incident
 print(diagnose(read_incident(Path(sys.argv[1])), load_rules()).model_dump_json())
 """

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triage.cli import main
-from triage.engine.rules import load_rules
+from triage.engine.rules.loading import load_rules
 from triage.errors import DataError, InputMissingError
 from triage.learn.cases import Case, drill_cases, find_case
 from triage.learn.chrome import PHRASES, say

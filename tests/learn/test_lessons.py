@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from triage.engine.rules import load_rules
+from triage.engine.rules.loading import load_rules
 from triage.errors import ConfigError, InputMissingError, UsageError
 from triage.learn.cases import Case, find_case
 from triage.learn.lesson import Lesson, Look, load_lessons, pick

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from triage.bundle import bundled
-from triage.engine.rules import read_rule
+from triage.engine.rules.loading import read_rule
 from triage.errors import ConfigError
 from triage.lint import CHECKS, gather, lint
 from triage.lint.measures import reachable

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triage.engine.rules import load_rules
+from triage.engine.rules.loading import load_rules
 from triage.model.recording import Event, Fact, Floats, Origin, Recording, Series, Subject, Window
 from triage.model.vocabulary import Scope
 from triage.score.board import Bench, over, score_case

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from triage.engine.derive import derive
+from triage.engine.derived import derive
 from triage.engine.frame import Frame
 from triage.engine.sparks import spark_of
 from triage.engine.statistics import together

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from tests.tui import case
-from triage.engine.derive import derive
+from triage.engine.derived import derive
 from triage.engine.frame import Frame
 from triage.model.diagnosis import Evidence, Verdict
 from triage.tui.curves import coarse, description, events_of, fine, numbers, trimmed

@@ -4,7 +4,7 @@ import argparse
 import os
 from pathlib import Path
 
-from triage.engine.rules import load_rules
+from triage.engine.rules.loading import load_rules
 from triage.model.rule import Rule
 from triage.model.service import Service
 from triage.settings import Settings, find_settings, read_settings

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from triage.engine.evaluate import Answer, Ruling, signals_of
 from triage.engine.frame import Frame
+from triage.engine.rules.evaluate import Answer, Ruling, signals_of
 from triage.engine.sources import how_to_get
 from triage.model.diagnosis import (
     Coverage,

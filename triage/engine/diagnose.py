@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from triage.engine import coverage
-from triage.engine.derive import derive
-from triage.engine.evaluate import Ruling, evaluate
+from triage.engine.derived import derive
 from triage.engine.explanation.cause import cause_of
 from triage.engine.explanation.findings import findings_of
 from triage.engine.explanation.headline import headline
@@ -13,6 +12,7 @@ from triage.engine.explanation.state import harm_of, state_of
 from triage.engine.frame import Frame
 from triage.engine.observations import observe
 from triage.engine.promises import ledger, signals_noticed
+from triage.engine.rules.evaluate import Ruling, evaluate
 from triage.engine.symptoms import symptoms
 from triage.engine.witnesses import question
 from triage.model.diagnosis import Diagnosis, Finding, Odd, Span, Verdict

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from triage.bundle import bundled
-from triage.engine.rules import Fault, RuleFile, read_folder
+from triage.engine.rules.loading import Fault, RuleFile, read_folder
 from triage.lint import cases, measures, references, wording
 from triage.lint.problem import Problem, Severity
 from triage.lint.ruleset import Checked, Ruleset, read_cases

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from triage.engine.families import families_of
+from triage.engine.rules.families import families_of
 from triage.lint.problem import Problem
 from triage.lint.ruleset import Checked
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from triage.engine.rules import RuleFile
+from triage.engine.rules.loading import RuleFile
 from triage.lint.problem import Problem, Severity
 from triage.model.rule import All, Any, Condition, Not, Rule
 from triage.yamltext import Marked

@@ -28,7 +28,7 @@ class Observation:
     :param size: how many times as bad as what it was held against; of a share or a count the number itself
     :param value: what was measured, base units; ``usual`` is what it was held against
     :param support: independent samples or lines that it rests on
-    :param source: family of sources that saw it (triage/engine/families.py)
+    :param source: family of sources that saw it (triage/engine/rules/families.py)
     :param attrs: what else is known, as text (actor, relation, dimension …)
     :param salient: it has to be explained: a person would ask about it
     """

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import BaseModel, ConfigDict
 
-from triage.engine.conditions import judge
-from triage.engine.context import Context
 from triage.engine.diagnose import looked_at
-from triage.engine.evaluate import subjects_of
+from triage.engine.rules.conditions import judge
+from triage.engine.rules.context import Context
+from triage.engine.rules.evaluate import subjects_of
 from triage.engine.symptoms import symptoms
 from triage.errors import TriageError
 from triage.model.diagnosis import Verdict

@@ -6,9 +6,9 @@ from math import isfinite
 
 import numpy as np
 
-from triage.engine.conditions import subjects_for
 from triage.engine.frame import Frame
-from triage.engine.occurrences import CHANGE_KINDS
+from triage.engine.rules.conditions import subjects_for
+from triage.engine.rules.occurrences import CHANGE_KINDS
 from triage.engine.sparks import spark_of
 from triage.engine.statistics import cells_of
 from triage.model.diagnosis import Evidence, Span, Spark

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from triage.engine.occurrences import CHANGE_KINDS
+from triage.engine.rules.occurrences import CHANGE_KINDS
 from triage.model.diagnosis import Diagnosis, Evidence, Finding, LayerView, Spark, Verdict, Vital
 from triage.model.recording import Event, Histogram, Recording, Series
 from triage.model.rule import LookAlike, Rule

@@ -6,8 +6,8 @@ import pytest
 
 from tests.engine.making import Buckets, Shift, at, frame_of, make_recording, rule, who
 from triage.engine.diagnose import diagnose
-from triage.engine.evaluate import answer_of
 from triage.engine.explanation.wording import check_lines, clock, sentence
+from triage.engine.rules.evaluate import answer_of
 from triage.model.diagnosis import Evidence, Verdict
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.engine.making import at, make_recording
-from triage.engine.derive import derive
+from triage.engine.derived import derive
 from triage.engine.frame import Frame
 from triage.engine.observations.changes import changes
 from triage.engine.observations.flows import flows

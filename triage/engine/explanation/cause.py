@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from triage.engine.evaluate import Answer, Ruling
 from triage.engine.explanation.findings import present_answers
 from triage.engine.explanation.wording import noun
+from triage.engine.rules.evaluate import Answer, Ruling
 from triage.engine.sources import how_to_get
 from triage.model.diagnosis import CauseState, CauseView, Finding, Rival, Status, Verdict
 
@@ -38,8 +38,8 @@ def cause_of(status: Status, findings: Sequence[Finding], rulings: Sequence[Ruli
         )
         rivals = rivals[:_MOST_RIVALS]
         return CauseView(state=CauseState.NARROWED, rules=_ids(rivals), rivals=rivals, text=f"One of: {_titles(rivals)}.")
-    told = f"{first.summary} Set off by: {triggers[0].summary}" if triggers else first.summary
-    return CauseView(state=CauseState.NAMED, rules=(first.rule,), text=told)
+    story = f"{first.summary} Set off by: {triggers[0].summary}" if triggers else first.summary
+    return CauseView(state=CauseState.NAMED, rules=(first.rule,), text=story)
 
 
 def _told_by(effect: Ruling) -> set[str]:

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from triage.engine.evaluate import Answer, Ruling
 from triage.engine.explanation.rank import Candidate, Place, rank
 from triage.engine.explanation.wording import check_lines, sentence
 from triage.engine.frame import Frame
+from triage.engine.rules.evaluate import Answer, Ruling
 from triage.model.diagnosis import Confidence, Finding, Severity, Verdict
 from triage.model.rule import GRADES, Rule
 from triage.model.vocabulary import Cause

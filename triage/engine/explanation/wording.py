@@ -4,7 +4,7 @@ import string
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from triage.engine.evaluate import Answer
+from triage.engine.rules.evaluate import Answer
 from triage.model.diagnosis import Evidence, Verdict
 from triage.model.recording import Recording, Subject
 from triage.model.rule import Rule

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from triage.engine.arithmetic import total
-from triage.engine.fleet import versions
+from triage.engine.derived.arithmetic import total
+from triage.engine.derived.fleet import versions
 from triage.engine.frame import Frame
 from triage.engine.observations.relations import CARRIES, OWN, changed_thing, relation, relation_of
-from triage.engine.occurrences import CHANGE_KINDS
+from triage.engine.rules.occurrences import CHANGE_KINDS
 from triage.engine.statistics import mean_cells
 from triage.model.observation import Judged, Observation, Seen
 from triage.model.recording import Event, Floats, SourceState, Subject

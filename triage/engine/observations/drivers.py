@@ -6,7 +6,7 @@ from math import log
 
 import numpy as np
 
-from triage.engine.arithmetic import first_measured, total
+from triage.engine.derived.arithmetic import first_measured, total
 from triage.engine.frame import Frame
 from triage.engine.observations.comparing import PER
 from triage.engine.observations.curves import Bools, moment

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from triage.engine.arithmetic import first_measured, rolled, total
+from triage.engine.derived.arithmetic import first_measured, rolled, total
 from triage.engine.frame import Frame
 from triage.model.observation import Judged, Observation, Seen
 from triage.model.recording import Floats, Subject

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import re2
 
-from triage.engine.drift import SETTINGS
-from triage.engine.fleet import role_of
+from triage.engine.derived.drift import SETTINGS
+from triage.engine.derived.fleet import role_of
 from triage.engine.frame import Frame
 from triage.model.observation import Judged, Observation, Seen
 from triage.model.recording import Event, Subject

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from triage.engine.arithmetic import quotient
+from triage.engine.derived.arithmetic import quotient
 from triage.engine.frame import Frame
 from triage.engine.observations.comparing import LIMITS, WHILE, Limit
 from triage.engine.observations.curves import mean_of, moment

@@ -6,13 +6,13 @@ from typing import cast
 
 import numpy as np
 
-from triage.engine.families import family_of
-from triage.engine.fleet import own_fact, role_of, version_of
+from triage.engine.derived.fleet import own_fact, role_of, version_of
 from triage.engine.frame import Frame
 from triage.engine.observations.comparing import PER, floor_of
 from triage.engine.observations.curves import block_of
 from triage.engine.observations.telling import size_of
 from triage.engine.queries import query_of
+from triage.engine.rules.families import family_of
 from triage.engine.sparks import spark_of
 from triage.engine.statistics import cells_of
 from triage.model.diagnosis import Evidence, Verdict

@@ -1,9 +1,9 @@
 """Promises that are broken: what users notice, as observations that have to be explained."""
 
-from triage.engine.families import family_of
 from triage.engine.frame import Frame
 from triage.engine.promises import entries
 from triage.engine.promises.entries import Entry
+from triage.engine.rules.families import family_of
 from triage.model.diagnosis import Evidence, Promised, Verdict
 from triage.model.observation import Judged, Observation, Seen
 from triage.model.recording import Subject

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from triage.engine.families import family_of
 from triage.engine.frame import Frame
 from triage.engine.queries import query_of
+from triage.engine.rules.families import family_of
 from triage.engine.sparks import spark_of
 from triage.engine.statistics import cells_of
 from triage.model.diagnosis import Evidence, Verdict

@@ -6,7 +6,7 @@ from typing import cast
 
 import numpy as np
 
-from triage.engine.fleet import own_fact, role_of, version_of
+from triage.engine.derived.fleet import own_fact, role_of, version_of
 from triage.engine.frame import Frame
 from triage.engine.observations.comparing import BEYOND, PER, floor_of, least_size_of
 from triage.engine.observations.curves import Bools, Curves, mean_of, median_of

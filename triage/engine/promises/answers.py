@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from triage.engine.arithmetic import first_measured, total
+from triage.engine.derived.arithmetic import first_measured, total
 from triage.engine.frame import Frame
 from triage.engine.promises.entries import Entry, began, is_stale, last_seen, now, open_vital, service_of
 from triage.engine.promises.table import DELAYS

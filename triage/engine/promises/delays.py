@@ -10,7 +10,7 @@ from typing import cast
 
 import numpy as np
 
-from triage.engine.arithmetic import total
+from triage.engine.derived.arithmetic import total
 from triage.engine.frame import Frame
 from triage.engine.promises.entries import (
     BURN_OF_MOMENT,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from triage.engine.arithmetic import total
+from triage.engine.derived.arithmetic import total
 from triage.engine.frame import Frame
 from triage.engine.promises.entries import (
     BURN_OF_MOMENT,

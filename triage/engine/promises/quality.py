@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from triage.engine.arithmetic import total
+from triage.engine.derived.arithmetic import total
 from triage.engine.frame import Frame
 from triage.engine.promises.entries import Entry, began, ended, is_stale, now, open_vital, service_of
 from triage.engine.queries import query_of

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from triage.engine.arithmetic import total
+from triage.engine.derived.arithmetic import total
 from triage.engine.frame import Frame
 from triage.engine.promises.entries import Entry, began, is_stale, now, service_of
 from triage.engine.promises.table import DELAYS

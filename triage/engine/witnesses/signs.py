@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from triage.engine.arithmetic import first_measured, total
+from triage.engine.derived.arithmetic import first_measured, total
 from triage.engine.frame import Frame
 from triage.engine.statistics import together
 from triage.engine.witnesses.voices import Voice, Voices

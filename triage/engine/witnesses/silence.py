@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from triage.engine.frame import Frame
 from triage.engine.observations.relations import INSTRUMENT, relation_of
-from triage.engine.occurrences import CHANGE_KINDS
+from triage.engine.rules.occurrences import CHANGE_KINDS
 from triage.engine.witnesses.signs import life, works, works_on
 from triage.engine.witnesses.voices import LEAST_SAMPLES, Hole, Voice, Voices, common_holes
 from triage.model.observation import Judged, Observation, Seen

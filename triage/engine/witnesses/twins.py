@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from triage.engine.arithmetic import first_measured, total
-from triage.engine.fleet import alike
+from triage.engine.derived.arithmetic import first_measured, total
+from triage.engine.derived.fleet import alike
 from triage.engine.frame import Frame
 from triage.engine.witnesses.voices import Voices
 from triage.model.observation import Judged, Observation, Seen

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from triage.engine.occurrences import CHANGE_KINDS
+from triage.engine.rules.occurrences import CHANGE_KINDS
 from triage.model.diagnosis import Verdict
 from triage.model.recording import LOG, Event, Origin, Recording, Source, SourceState
 from triage.model.rule import All, Any, Condition, Gone, Known, Measure, Not, Occurrence

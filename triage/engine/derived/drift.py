@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import re2
 
-from triage.engine.fleet import role_of
+from triage.engine.derived.fleet import role_of
 from triage.engine.frame import Frame
 from triage.model.recording import Event, Fact, Recording, SourceState, Subject
 from triage.model.vocabulary import Scope

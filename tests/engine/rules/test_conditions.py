@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from tests.engine.making import Buckets, Shift, at, context, frame_of, who
-from triage.engine.conditions import both, either, judge, subjects_for
-from triage.engine.context import Outcome
 from triage.engine.frame import Frame
-from triage.engine.occurrences import CHANGE_KINDS
+from triage.engine.rules.conditions import both, either, judge, subjects_for
+from triage.engine.rules.context import Outcome
+from triage.engine.rules.occurrences import CHANGE_KINDS
 from triage.errors import ConfigError
 from triage.model.diagnosis import Evidence, Verdict
 from triage.model.recording import Source, SourceState

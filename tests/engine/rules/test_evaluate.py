@@ -3,8 +3,8 @@
 import pytest
 
 from tests.engine.making import Shift, at, frame_of, rule, who
-from triage.engine.evaluate import answer_of, evaluate, signals_of, subjects_of
 from triage.engine.frame import Frame
+from triage.engine.rules.evaluate import answer_of, evaluate, signals_of, subjects_of
 from triage.model.diagnosis import Verdict
 from triage.model.rule import Rule
 

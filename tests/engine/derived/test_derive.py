@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.making import BEGIN, Buckets, Shift, cells, derived, frame_of, tail, unknown, who
-from triage.engine.arithmetic import ratio, rolled, share
-from triage.engine.derive import DERIVATIONS
+from triage.engine.derived import DERIVATIONS
+from triage.engine.derived.arithmetic import ratio, rolled, share
 from triage.model.vocabulary import catalogue
 
 nan = float("nan")

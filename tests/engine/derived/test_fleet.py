@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.engine.fleets import BASELINE, SERVICE, before_and_after, frame_of, replica
-from triage.engine.fleet import role_of, versions
+from triage.engine.derived.fleet import role_of, versions
 from triage.engine.frame import Frame
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from triage.engine.arithmetic import ratio, rolled
-from triage.engine.fleet import versions
+from triage.engine.derived.arithmetic import ratio, rolled
+from triage.engine.derived.fleet import versions
 from triage.engine.frame import Frame
 from triage.engine.statistics import together
 from triage.model.recording import Floats, Subject

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from triage.engine.arithmetic import quotient
+from triage.engine.derived.arithmetic import quotient
 from triage.engine.frame import Frame
 from triage.engine.statistics import together
 from triage.model.recording import Floats, Subject

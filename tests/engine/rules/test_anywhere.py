@@ -3,9 +3,9 @@
 import pytest
 
 from tests.engine.fleets import START, frame_of, replica
-from triage.engine.conditions import judge
-from triage.engine.context import Context
 from triage.engine.frame import Frame
+from triage.engine.rules.conditions import judge
+from triage.engine.rules.context import Context
 from triage.model.diagnosis import Verdict
 from triage.model.recording import Event, Source, SourceState, Subject
 from triage.model.rule import Occurrence

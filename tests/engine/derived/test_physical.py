@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tests.engine.making import Buckets, Shift, cells, derived, frame_of, tail, unknown, who
+from triage.engine.derived.physical import card_of, cards_in_step
 from triage.engine.diagnose import diagnose
 from triage.engine.frame import Frame
-from triage.engine.physical import card_of, cards_in_step
 
 nan = float("nan")
 H100 = "NVIDIA H100 80GB HBM3"

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from triage.engine.arithmetic import first_measured, total
+from triage.engine.derived.arithmetic import first_measured, total
 from triage.engine.frame import Frame
 from triage.engine.statistics import together
 from triage.model.recording import Floats, Subject

@@ -6,13 +6,13 @@ from typing import cast
 
 import numpy as np
 
-from triage.engine.context import Context, Outcome
-from triage.engine.fleet import alike
+from triage.engine.derived.fleet import alike
 from triage.engine.frame import Frame
-from triage.engine.occurrences import matches, occurred, seen
 from triage.engine.onset import longest_run, onset_index
 from triage.engine.quantiles import Interval
 from triage.engine.queries import query_of
+from triage.engine.rules.context import Context, Outcome
+from triage.engine.rules.occurrences import matches, occurred, seen
 from triage.engine.sparks import spark_of
 from triage.engine.statistics import cells_of, exact, known, statistic
 from triage.model.diagnosis import Evidence, Spark, Verdict

@@ -6,8 +6,8 @@ from functools import cache
 
 import re2
 
-from triage.engine.context import Context
 from triage.engine.frame import Frame
+from triage.engine.rules.context import Context
 from triage.errors import ConfigError
 from triage.model.diagnosis import Evidence, Verdict
 from triage.model.observation import Observation, named

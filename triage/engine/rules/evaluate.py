@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from triage.engine.conditions import judge
-from triage.engine.context import Context, Outcome
-from triage.engine.families import families_of
 from triage.engine.frame import Frame
-from triage.engine.occurrences import is_news
+from triage.engine.rules.conditions import judge
+from triage.engine.rules.context import Context, Outcome
+from triage.engine.rules.families import families_of
+from triage.engine.rules.occurrences import is_news
 from triage.model.diagnosis import Evidence, Verdict
 from triage.model.recording import Subject
 from triage.model.rule import GRADES, All, Alternative, Any, Condition, Gone, Grade, Measure, Not, Occurrence, Rule

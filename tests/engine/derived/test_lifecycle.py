@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.engine.fleets import BASELINE, ORIGIN, SERVICE, STEP, WINDOW, replica, times
-from triage.engine.derive import derive
+from triage.engine.derived import derive
 from triage.engine.frame import Frame
 from triage.model.recording import Floats, Recording, Series, Subject
 from triage.model.recording import Window as Span

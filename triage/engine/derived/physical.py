@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from triage.engine.arithmetic import constant, first_measured, mean_latency, own_total, quotient, rolled, total
+from triage.engine.derived.arithmetic import constant, first_measured, mean_latency, own_total, quotient, rolled, total
 from triage.engine.frame import Frame
 from triage.engine.physics import latency, queueing, roofline
 from triage.engine.physics.accelerators import Accelerator, accelerator

@@ -1,9 +1,9 @@
 """What a value is compared with: its own past, the past of those it replaces, its peers."""
 
 from tests.engine.fleets import before_and_after, frame_of, replica
-from triage.engine.conditions import judge
-from triage.engine.context import Context
 from triage.engine.frame import Frame
+from triage.engine.rules.conditions import judge
+from triage.engine.rules.context import Context
 from triage.model.diagnosis import Verdict
 from triage.model.rule import Measure, Operand
 

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from triage.engine.arithmetic import constant, first_measured, own_total, quotient, rolled
+from triage.engine.derived.arithmetic import constant, first_measured, own_total, quotient, rolled
 from triage.engine.frame import Frame
 from triage.model.recording import Floats, Subject
 from triage.model.vocabulary import Scope
