@@ -318,3 +318,10 @@ def test_a_recorded_service_whose_engines_all_die_at_its_end(seconds: float, sta
     """Scraped every two seconds: two or three failed scrapes decide."""
     recording = read_incident(Path(__file__).parents[1] / "quiet" / "healthy")
     assert diagnose(cut_off(recording, seconds), ()).status is state
+
+
+def test_where_all_that_was_asked_is_counted_as_answered_nothing_failed() -> None:
+    """A counter by status has no series of failures until the first; where a part is not accounted for, nobody knows."""
+    objectives = {"error_ratio": 0.01}
+    assert vital(frame_of({"gateway.requests": 10, "gateway.2xx": 10}, objectives=objectives), "error_ratio").state is KEPT
+    assert vital(frame_of({"gateway.requests": 10, "gateway.2xx": 9.5}, objectives=objectives), "error_ratio").state is OPEN

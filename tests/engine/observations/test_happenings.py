@@ -118,6 +118,20 @@ def test_a_strangers_death_is_not_ours_to_explain() -> None:
     assert (one.attrs["stranger"], one.salient) == ("yes", False)
 
 
+@pytest.mark.parametrize(
+    ("message", "actor", "reason"),
+    [
+        ("The node was low on resource: ephemeral-storage.", "kubelet", "evicted"),
+        ("drained by node-fixer", "node-fixer", "drained"),
+    ],
+)
+def test_who_threw_a_pod_out(message: str, actor: str, reason: str) -> None:
+    """The kubelet's own evictions name the resource that was low; others say who asked for them."""
+    events = [at(100, "kube", "Evicted", subject="replica/a", message=message)]
+    found = lived(frame(events=events))["replica/a", "killed"]
+    assert (found.attrs["actor"], found.attrs["reason"]) == (actor, reason)
+
+
 def test_lives_that_could_be_followed_are_judged() -> None:
     """Of the replica by its start time, of nobody by nothing."""
     assert ("life", "restarted", "replica") in lives(frame({"process.start_time": 1e9})).judged

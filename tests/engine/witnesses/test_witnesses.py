@@ -246,6 +246,21 @@ def test_scrapes_of_an_exporter_that_fail_while_engines_are_scraped() -> None:
     assert "exporter-down" not in of(frame(signals))
 
 
+@pytest.mark.parametrize(("growth", "found"), [(5.0, True), (0.5, False)])
+def test_failed_scrapes_of_an_engine_that_worked_on_are_a_gap(growth: float, found: bool) -> None:
+    """What grew through the holes as between the others did not die in them; one that counts anew shows little."""
+
+    def missed(offset: float) -> bool:
+        return offset > 0 and round(offset / 15) % 4 in (0, 1)
+
+    def work(offset: float) -> float:
+        return nan if missed(offset) else growth if missed(offset - 15.0) else 5.0
+
+    made = frame({"target.up@replica/a": lambda t: 0.0 if missed(t) else 1.0, "tokens.generation": work})
+    gaps = [one for one in of(made).get("gap", []) if one.attrs.get("pattern") == "flapping"]
+    assert bool(gaps) is found
+
+
 # Several processes, limits, counts
 
 
