@@ -34,6 +34,7 @@ leads_to: [kv-exhaustion-preemption]
 look_alikes:
   - {rule: runaway-generation, because: one long request explains it}
 sources: [a lab]
+one_family: a lab
 """
 
 BESIDE = Ruleset((), frozenset({"kv-leak"}), frozenset({"kv-leak"}))
@@ -95,6 +96,7 @@ def test_an_error_is_found_at_its_place(
         ("sources: [a lab]\n", "", "threshold", (12, 40), "where 0.9 comes from"),
         ("layer: engine", "layer: cuda", "kind", (5, 8), "in the layer engine"),
         ("cause: runtime", "cause: tooling", "kind", (4, 8), "a runtime cause"),
+        ("one_family: a lab\n", "", "family", (10, 3), "(any log and engine metrics)"),
     ],
 )
 def test_a_warning_is_found_at_its_place(
@@ -104,6 +106,30 @@ def test_a_warning_is_found_at_its_place(
     found = [problem for problem in problems(tmp_path, old, new) if problem.check == check]
     assert [(problem.severity, problem.line, problem.column) for problem in found][:1] == [(Severity.WARNING, *place)]
     assert word in found[0].summary
+
+
+KV = "{signal: kv.usage, at_least: 0.9, as: kv}"
+LOG = "{event: log, at_least: 1}"
+
+
+@pytest.mark.parametrize(
+    ("shows", "apart"),
+    [
+        (f"{{strong: {{any: [{KV}, {LOG}]}}}}", True),
+        (f"{{strong: {{all: [{KV}, {LOG}]}}}}", False),
+        (f"{{strong: {KV}}}, {{weak: {LOG}}}", True),
+        (f"{{strong: {{all: [{KV}, {LOG}]}}}}, {{weak: {LOG}}}", False),
+        (f"{{strong: {{all: [{KV}, {{any: [{LOG}, {{gone: kv.usage}}]}}]}}}}, {{weak: {LOG}}}", True),
+    ],
+)
+def test_two_ways_are_independent_where_they_share_no_family(tmp_path: Path, shows: str, apart: bool) -> None:
+    """A part of an ``any`` is a way of its own; what an ``all`` asks besides is needed, too."""
+    head, tail = SOUND.split("shows:\n")
+    text = head + f"shows: [{shows}]\n" + tail[tail.index("refuted_by") :].replace("one_family: a lab\n", "")
+    path = tmp_path / "kv-leak.yaml"
+    path.write_text(text)
+    found = lint(Ruleset((read_rule(path),), BESIDE.rules, BESIDE.playbooks))
+    assert [problem.check for problem in found] == ([] if apart else ["family"])
 
 
 def test_a_misspelt_name_is_answered_with_the_nearest(tmp_path: Path) -> None:

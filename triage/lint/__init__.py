@@ -5,7 +5,7 @@ from pathlib import Path
 
 from triage.bundle import bundled
 from triage.engine.rules.loading import Fault, RuleFile, read_folder
-from triage.lint import cases, measures, references, wording
+from triage.lint import cases, families, measures, references, wording
 from triage.lint.problem import Problem, Severity
 from triage.lint.ruleset import Checked, Ruleset, read_cases
 
@@ -23,6 +23,7 @@ CHECKS: tuple[Check, ...] = (
     measures.out_of_range,
     measures.bare_thresholds,
     measures.bad_patterns,
+    families.one_family,
     cases.no_positive_case,
     cases.no_look_alike_case,
 )

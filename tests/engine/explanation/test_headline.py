@@ -39,8 +39,8 @@ def test_an_engine_that_refuses_is_an_incident() -> None:
 def test_healthy_says_what_was_measured() -> None:
     """Figures, and how many kinds could be judged."""
     fine = make_recording(WELL, histograms={"latency.ttft": Buckets((1, 5), (9, 0, 0))})
-    told = "time to first token (p95) 950 ms, share of failed requests 0 %: all is well."
-    assert head(fine) == f"Nothing found: {told} 0 of 1 kinds could be judged."
+    told = "All is well, nothing found: time to first token (p95) 950 ms, share of failed requests 0 %."
+    assert head(fine) == f"{told} 0 of 1 kinds of failure could be judged."
 
 
 def test_trouble_that_is_over_is_said_to_be_over() -> None:

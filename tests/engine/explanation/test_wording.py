@@ -69,7 +69,7 @@ def test_the_headline_names_the_first_root_and_how_many_more() -> None:
     both = make_recording({"kv.usage": 0.97, "queue.waiting": 5})
     assert diagnose(both, [full, other]).headline == "The cache is full (and 1 more): replica a is full"
     assert diagnose(make_recording({"kv.usage": 0.97}), [full]).headline == "The cache is full: replica a is full"
-    assert diagnose(make_recording({}, histograms=fine), [full]).headline.startswith("Nothing found")
+    assert diagnose(make_recording({}, histograms=fine), [full]).headline.startswith("All is well, nothing found: ")
     broken = make_recording({}, histograms={"latency.ttft": Buckets((1, 5), (0, 0, 9), (9, 0, 0))}, objectives={"ttft_p95_s": 1})
     assert diagnose(broken, [full]).headline.endswith("no rule explains it with the data at hand.")
 

@@ -39,9 +39,12 @@ _BY_EVENT = {
 
 
 def family_of(signal: str) -> str:
-    """The family of sources that a signal comes from."""
+    """The family of sources that a signal comes from; a signal that the vocabulary does not have is a family of its own."""
     told = _BY_NAME.get(signal.partition(".")[0])
-    return told or _BY_SCOPE[catalogue()[signal].scope]
+    if told:
+        return told
+    entry = catalogue().get(signal)
+    return _BY_SCOPE[entry.scope] if entry else signal
 
 
 def families_of(condition: Condition) -> Iterator[str]:
