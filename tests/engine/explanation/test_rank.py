@@ -52,6 +52,14 @@ def test_a_bystander_stands_behind_what_users_may_suffer_from() -> None:
     assert roots(blind, full, kind("misled")) == ["frozen", "full"]
 
 
+def test_what_is_only_possible_takes_no_root_from_what_is_proven() -> None:
+    """A guess explains no proof away; a likely cause does, and a mere effect wants a cause however well it is proven."""
+    shown = kind("shown", proof=2)
+    assert roots(kind("guess", "shown", proof=0), shown) == ["shown", "guess"]
+    assert roots(kind("likely", "shown"), shown) == ["likely"]
+    assert roots(kind("guess", "shown", proof=0), replace(shown, effect=True)) == ["guess"]
+
+
 def test_a_consequence_cannot_come_long_before_its_cause() -> None:
     """What began ten minutes earlier was not caused by it: both are roots."""
     assert roots(kind("late", "early", onset=600), kind("early", onset=0)) == ["early", "late"]

@@ -8,6 +8,9 @@ from triage.model.diagnosis import Severity
 SLACK = 90.0
 """Seconds by which an effect may be seen before its cause: scrapes of different sources do not fall together."""
 
+_LIKELY = 1
+"""Proof of a finding that is neither only possible nor proven."""
+
 _SEVERITY: dict[Severity, int] = {"critical": 0, "warning": 1, "info": 2}
 
 
@@ -91,7 +94,9 @@ def _reach(cause: Candidate, bridges: Mapping[str, frozenset[str]]) -> frozenset
 
 
 def _can_explain(cause: Candidate, effect: Candidate) -> bool:
-    """Whether a finding can be what brings about another, by their times."""
+    """Whether a finding can be what brings about another, by their times; what is only possible explains no proof away."""
+    if cause.proof < _LIKELY and effect.proof > _LIKELY and not effect.effect:
+        return False
     outlived = effect.sustains and effect.until is None and cause.until is not None
     return not outlived and _in_time(cause, effect)
 
