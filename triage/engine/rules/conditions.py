@@ -103,7 +103,8 @@ def _span_of(parts: Sequence[Outcome], *, every: bool) -> tuple[float | None, fl
     begun = [part.since for part in parts if part.since is not None]
     ended = [part.until for part in parts if part.until is not None]
     if every:
-        return max(begun, default=None), min(ended, default=None)
+        since, until = max(begun, default=None), min(ended, default=None)
+        return since, None if since is not None and until is not None and until <= since else until
     over = max(ended, default=None) if len(ended) == len(parts) else None
     return (min(begun) if len(begun) == len(parts) and begun else None), over
 
@@ -371,13 +372,14 @@ def _until(cells: Floats, op: str, threshold: float, frame: Frame) -> float | No
     known_cells = np.flatnonzero(~np.isnan(cells))
     holds = _holds(cells, op, threshold)[known_cells]
     held = np.flatnonzero(holds)
-    if not len(held) or len(holds) - 1 - held[-1] < _OVER:
+    if not len(held) or (len(holds) - 1 - held[-1]) * frame.grid.step < max(_OVER * frame.grid.step, _OVER_SECONDS):
         return None
     return float(frame.grid.times[known_cells[held[-1]]])
 
 
 _OVER = 3
-"""Known cells after the last one that satisfied a bound, from which on it is over: one or two are noise."""
+_OVER_SECONDS = 60.0
+"""So many known cells, and seconds, after the last one that satisfied a bound it is over: less is noise or a pause for breath."""
 
 
 def _why_missing(frame: Frame, signal: str) -> str:
