@@ -288,9 +288,10 @@ def level_of(value: object) -> str:
     return _LEVEL_WORDS.get(text, "")
 
 
-_UPPER = "|".join(sorted({word.upper() for word in _LEVEL_WORDS if len(word) > 2}, key=lambda word: -len(word))).encode()
+_UPPER = "|".join(sorted({word.upper() for word in _LEVEL_WORDS if len(word) > 2}, key=lambda word: (-len(word), word))).encode()
 _FILE_LINE = rb"[\w./-]+\.(?:py|cc|cpp|cu|cuh|c|h|hpp|go|rs|java|kt|ts|js):\d+"
 _WORDS = b"(?:" + _UPPER + b")"
+# A level may be padded to five letters, as Rust's tracing writes it.
 _TOKENS: tuple[tuple[str, bytes], ...] = (
     ("stamp", rb"\[(?:" + STAMP + rb")(?:[ ,][\w.:-]{1,20}){0,6}\]:?"),
     ("stamp_2", b"(?:" + STAMP + rb")[\]>]?:?"),
@@ -298,7 +299,7 @@ _TOKENS: tuple[tuple[str, bytes], ...] = (
     ("process", rb"\([\w .:/-]{1,60}? pid=\d+[^()\n]{0,60}\)"),
     ("process_2", rb"\[[\w.:-]{1,60} pid=\d+\]"),
     ("process_3", rb"[\w.-]{1,60}:\d+:\d+ \[\d+\] "),
-    ("level", rb"(?:NCCL )?" + _WORDS + rb"(?:\b:?| +\|)"),
+    ("level", rb" ?(?:NCCL )?" + _WORDS + rb"(?:\b:?| +\|)"),
     ("level_2", rb"\[ ?(?:(?i:" + _UPPER + rb")|[DIWEFC]) ?\]:?"),
     ("level_3", rb"[A-Za-z][\w .]{0,40}(?::| - )" + _WORDS + rb"(?::| -)"),
     ("file", rb"[\[(]?" + _FILE_LINE + rb"(?: ?\([\w<>.]+\))?[\])]?:?"),

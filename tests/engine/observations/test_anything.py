@@ -71,4 +71,4 @@ def test_any_recording_is_answered_and_the_same_again(signals: dict[str, list[fl
     for one in seen.odd:
         assert one.onset is None or one.onset[0] <= one.onset[1]
         assert one.end is None or one.onset is None or one.end >= one.onset[0]
-        assert one.of
+        assert one.of, one

@@ -54,6 +54,8 @@ def _judged(frame: Frame) -> frozenset[Judged]:
 def _drifted(frame: Frame) -> Iterator[Observation]:
     """Settings and artifacts that are not what they should be, as they were found when all facts were compared."""
     for event in frame.recording.events_of("drift"):
+        if not event.name:  # of what, nobody says
+            continue
         against = next((name for key, name in _AGAINST.items() if key in event.attrs), "twins")
         usual = next((event.attrs[key] for key in _AGAINST if key in event.attrs), "")
         yield _observation(
@@ -144,7 +146,7 @@ def _in_lines(frame: Frame) -> Iterator[Observation]:
 def _values(event: Event) -> dict[str, str]:
     """Values in an event that say what something is, by key."""
     if event.kind == "identity":
-        return {event.name: event.attrs.get("value", "")}
+        return {event.name: event.attrs.get("value", "")} if event.name else {}
     return {
         key.lower(): value
         for key, value in event.attrs.items()

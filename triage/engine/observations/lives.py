@@ -128,7 +128,7 @@ def _observation(group: Sequence[Moment], frame: Frame) -> Observation:
         subject=best.subject,
         text=_words(best, attrs) if ends else best.text,
         onset=(first.after, first.by),
-        end=max((one.by for one in group if one.turn == "started"), default=None) if begun else None,
+        end=max(first.after, *(one.by for one in group if one.turn == "started")) if begun else None,  # clocks differ
         direction="worse" if ends else "better",
         support=len(group),
         source=families[0],
