@@ -40,8 +40,9 @@ _OF_TARGETS = frozenset({"job", "instance", "service", "app", "pod", "container"
 
 _KINDS = (
     "predictor|engine|decode|prefill|vllm|sglang|trtllm|triton|tgi|server|serve|deployment|default|worker|workers|leader|head|hpa"
+    "|(?:vllm|sglang|trtllm|tensorrtllm|llm|gpu|model|prefill|decode|encode)+(?:worker|engine|server|runner)s?"
 )
-"""Parts of a service that serve together, and the objects that belong to it."""
+"""Parts of a service that serve together, and the objects that belong to it; operators write several words as one."""
 
 _BARE_NAME = re2.compile(r"[A-Za-z][\w-]*")
 """A host's name without a domain; no address is one."""

@@ -89,7 +89,12 @@ def _link(places: Mapping[str, Place], bridges: Mapping[str, frozenset[str]]) ->
 
 
 def _reach(cause: Candidate, bridges: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """Kinds that a finding can lead to, directly or over one kind that could not be judged."""
+    """Kinds that a finding can lead to, directly or over one kind that could not be judged.
+
+    A trigger explains only what it is known to lead to: over something unseen a change could explain everything.
+    """
+    if cause.trigger:
+        return cause.leads_to
     return cause.leads_to.union(*(bridges[kind] for kind in cause.leads_to if kind in bridges))
 
 

@@ -19,6 +19,9 @@ _KEY = re2.compile(
 )
 """Keys whose value stands for what something is."""
 
+_HOST = re2.compile(r"(?i)(?:^|[._-])(?:driver|firmware|vbios|kernel)(?:$|[._-])")
+"""Keys of what a host or a card brings along, whatever runs on it."""
+
 _PLACE = frozenset(
     {"pod_ip", "host_ip", "pci_bus_id", "node", "gpus", "created_by_name", "created_by_kind", "name", "uuid", "serial"}
 )
@@ -213,9 +216,11 @@ def _is_grave(of: str, against: str, statement: str) -> bool:
 
 
 def _nature(of: str) -> str:
-    """What a key stands for: what somebody sets, what something is made of, or neither."""
+    """What a key stands for: what somebody sets, what carries it, what something is made of, or neither."""
     if of in SETTINGS:
         return "setting"
+    if _HOST.search(of) is not None:
+        return "host"
     return "artifact" if _KEY.search(of) is not None else "other"
 
 
