@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from math import inf
 
+import re2
+
 from triage.engine.frame import Frame
 from triage.model.diagnosis import Finding, Promised, Status, Symptom, Unread, Vital
 from triage.model.observation import Observation
@@ -17,6 +19,8 @@ _NEAR = 0.5
 
 _OWN = frozenset({Scope.SERVICE, Scope.REPLICA, Scope.GATEWAY})
 """Whose word counts for the service: not that of a host or an exporter."""
+
+_WARNING = re2.compile(r"(?i)^w(?:arn(?:ing)?)?$")
 
 _GOOD = frozenset({"started", "appeared", "ready"})
 _DELAYS = ("ttft", "e2e", "itl")
@@ -74,7 +78,7 @@ def state_of(
         return Status.INCONCLUSIVE
     if odd:
         return Status.DEGRADED
-    return Status.INCONCLUSIVE if unread else Status.HEALTHY
+    return Status.INCONCLUSIVE if unread and not _are_warnings(frame) else Status.HEALTHY
 
 
 def _unexplained(frame: Frame, findings: Sequence[Finding]) -> list[Observation]:
@@ -82,6 +86,14 @@ def _unexplained(frame: Frame, findings: Sequence[Finding]) -> list[Observation]
     told = {evidence.text for finding in findings for evidence in finding.evidence if evidence.text}
     odd = [one for one in frame.seen.odd if one.salient and one.text not in told]
     return [one for one in odd if one.sort != "instrument" or _is_new(one, frame)]
+
+
+def _are_warnings(frame: Frame) -> bool:
+    """Whether all that nobody understood are single warnings by their own level: every program gives such in health."""
+    new = [
+        e for e in frame.recording.events_of("residue") if e.attrs.get("new") == "yes" and e.time >= frame.recording.window.start
+    ]
+    return all(_WARNING.search(e.attrs.get("level", "")) is not None and e.attrs.get("count", "1") == "1" for e in new)
 
 
 def _is_new(one: Observation, frame: Frame) -> bool:

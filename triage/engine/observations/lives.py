@@ -1,7 +1,7 @@
 """Lives: who started, ended, was killed or restarted, by whom and whether that was planned; each happening once."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -48,7 +48,8 @@ def lives(frame: Frame) -> Seen:
         odd += _flapping(found, frame)
     kept = (one for one in odd if one.since is None or one.since >= frame.recording.window.start - _CHANGE_LASTS)
     own = [_as_a_strangers(one) if _is_strangers(one.subject, service) else one for one in kept]
-    return Seen(tuple(own), _judged(frame))
+    judged = _judged(frame)
+    return Seen(tuple(_as_a_strangers(one) if _spares_ours(one, own, judged) else one for one in own), judged)
 
 
 def _judged(frame: Frame) -> frozenset[Judged]:
@@ -240,6 +241,16 @@ def _flapping(found: list[Observation], frame: Frame) -> list[Observation]:
 def _is_strangers(subject: Subject, service: str) -> bool:
     """Whether somebody belongs to another service."""
     return subject.scope is Scope.SERVICE and subject.id != service
+
+
+def _spares_ours(one: Observation, all_lives: Sequence[Observation], judged: Collection[Judged]) -> bool:
+    """Whether a process was ended on a host, and no replica of ours ended, whose lives are followed."""
+    if one.of not in ("killed", "flapping") or one.subject.scope is not Scope.NODE or one.attrs.get("turn", "killed") != "killed":
+        return False
+    followed = any(("life", of, Scope.REPLICA) in judged for of in ("ended", "restarted"))
+    ends = (other for other in all_lives if other.subject.scope is Scope.REPLICA and other.of in (*_ENDS, "flapping"))
+    first, last = one.since or 0.0, (one.since if one.end is None else one.end) or 0.0
+    return followed and not any(first - _SAME <= (other.since or 0.0) <= last + _SAME for other in ends)
 
 
 def _as_a_strangers(one: Observation) -> Observation:

@@ -189,12 +189,21 @@ def _is_strangers(event: Event, frame: Frame) -> bool:
 
 
 def _kills_elsewhere(event: Event, frame: Frame) -> bool:
-    """Whether a kernel ends a process on a host on which none of our replicas runs; where each of them runs must be known."""
+    """Whether a kernel ends a stranger's process, or one on a host where no replica runs of all whose hosts are known."""
     host = event.subject
     if host is None or host.scope is not Scope.NODE or _KILL not in event.attrs.get("kinds", "").split():
         return False
+    if any(
+        one.attrs.get("stranger") and one.subject == host and _is_near(one, event) for one in frame.seen.odd if one.sort == "life"
+    ):
+        return True
     homes = [frame.related(one, Scope.NODE) for one in frame.recording.subjects[Scope.REPLICA]]
     return bool(homes) and all(homes) and not any(host in home for home in homes)
+
+
+def _is_near(life: Observation, event: Event) -> bool:
+    """Whether a line was written about when a life ended."""
+    return life.since is not None and abs(life.since - event.time) <= _LAST_WORDS
 
 
 def _asks_for_a_reason(one: _Statement, ends: bool) -> bool:
