@@ -45,6 +45,7 @@ def replica(name: str) -> Subject:
 OWNED = (
     "llm-prod", "llm-prod-0", "llm-prod-12", "llm-prod-5b59c84684-2mchc", "llm-prod-5b59c84684", "llm-prod-2mchc",
     "llm-prod-predictor", "llm-prod-predictor-00001-deployment-5b59c84684-2mchc", "llm-prod-decode-7c9d5b8f6-x8q2m",
+    "llm-prod-vllmworker-7c9d5b8f6-x8q2m", "llm-prod-vllmdecodeworker-0",
     "llm-prod-prefill-0", "llm-prod-0-1", "llm-prod-0-worker", "llm-prod-head", "llm-prod-worker-0", "llm-prod-engine",
     "keda-hpa-llm-prod", "llm-prod-hpa",
 )  # fmt: skip

@@ -178,3 +178,10 @@ def test_a_mechanism_is_told_before_the_change_that_set_it_off() -> None:
     for proof, onset, expected in ((1, 130.0, ["leak", "change"]), (0, 130.0, ["change", "leak"]), (1, 0.0, ["change", "leak"])):
         leak = replace(kind("leak", onset=onset, proof=proof), mechanism=True)
         assert roots(change, leak) == expected
+
+
+def test_a_trigger_explains_only_what_it_is_known_to_lead_to() -> None:
+    """Over something unseen a change could explain everything: what went wrong stays a root beside it."""
+    change, leak = kind("change", "unseen"), kind("leak", onset=60)
+    assert roots(change, leak, bridges={"unseen": "leak"}) == ["change"]
+    assert roots(replace(change, trigger=True), leak, bridges={"unseen": "leak"}) == ["change", "leak"]

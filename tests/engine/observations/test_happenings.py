@@ -118,6 +118,17 @@ def test_a_strangers_death_is_not_ours_to_explain() -> None:
     assert (one.attrs["stranger"], one.salient) == ("yes", False)
 
 
+def test_a_process_ended_on_a_host_is_ours_only_if_a_replica_of_ours_ended() -> None:
+    """The lives of all replicas are followed and none ended: somebody else's; one of ours ended then: to be explained."""
+    events = [at(200, "kube", "OOMKilling", subject="node/n1", message="Killed process 7 (python3)")]
+    calm = lived(frame({"pod.restarts_total": 0.0, "process.start_time": START - 5000.0}, events=events))["node/n1", "killed"]
+    assert (calm.attrs.get("stranger"), calm.salient) == ("yes", False)
+    hit = lived(frame({"process.start_time": restart(210.0)}, events=events))["node/n1", "killed"]
+    assert (hit.attrs.get("stranger"), hit.salient) == (None, True)
+    blind = lived(frame(events=events))["node/n1", "killed"]
+    assert blind.salient
+
+
 @pytest.mark.parametrize(
     ("message", "actor", "reason"),
     [
