@@ -11,7 +11,7 @@ from triage.engine.rules.context import Context
 from triage.errors import ConfigError
 from triage.model.diagnosis import Evidence, Verdict
 from triage.model.observation import Observation, named
-from triage.model.recording import Event, SourceState, Subject
+from triage.model.recording import LOG, Event, SourceState, Subject
 from triage.model.rule import Observed, Occurrence
 from triage.model.vocabulary import Scope
 
@@ -76,7 +76,8 @@ def _came_back(event: Event, frame: Frame) -> float | None:
 def is_news(occurrence: Occurrence, context: Context) -> bool:
     """Whether lines that are counted tell of this window.
 
-    They do not if nobody knows when they were written, or if they came as often before it. What is grave need not be news.
+    They do not if nobody knows when they were written, or if they came as often before it. What is grave need not be news, and
+    a log without times that somebody hands over with nothing beside it is what has to be explained.
     """
     if occurrence.event not in _READ_FROM_LINES or occurrence.at_least is None:
         return True
@@ -85,7 +86,7 @@ def is_news(occurrence: Occurrence, context: Context) -> bool:
         return True
     dated = [event for event in found if event.attrs.get("untimed") != "yes"]
     if not dated:
-        return False
+        return all(series.origin.dialect == LOG for series in context.frame.recording.series)
     window = context.frame.recording.window
     earlier = sum(
         _lines(event) for event in _of_kind(occurrence.event, context) if _is_the_same_earlier(event, occurrence, context)
