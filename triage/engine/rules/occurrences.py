@@ -76,17 +76,18 @@ def _came_back(event: Event, frame: Frame) -> float | None:
 def is_news(occurrence: Occurrence, context: Context) -> bool:
     """Whether lines that are counted tell of this window.
 
-    They do not if nobody knows when they were written, or if they came as often before it. What is grave need not be news, and
-    a log without times that somebody hands over with nothing beside it is what has to be explained.
+    They do not if nobody knows when they were written, or if they came as often before it. What is grave need not be news; and
+    where somebody hands over logs with no measurement beside them, what they say all along is what has to be explained.
     """
-    if occurrence.event not in _READ_FROM_LINES or occurrence.at_least is None:
+    measured = any(series.origin.dialect != LOG for series in context.frame.recording.series)
+    if occurrence.event not in _READ_FROM_LINES or occurrence.at_least is None or not measured:
         return True
     found = [event for event in _of_kind(occurrence.event, context) if _counts(event, occurrence, context)]
     if any(event.attrs.get("severity") == "critical" for event in found):
         return True
     dated = [event for event in found if event.attrs.get("untimed") != "yes"]
     if not dated:
-        return all(series.origin.dialect == LOG for series in context.frame.recording.series)
+        return False
     window = context.frame.recording.window
     earlier = sum(
         _lines(event) for event in _of_kind(occurrence.event, context) if _is_the_same_earlier(event, occurrence, context)
