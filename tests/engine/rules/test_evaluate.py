@@ -126,11 +126,13 @@ def test_all_signals_of_a_rule() -> None:
     ],
 )
 def test_counted_lines_that_are_no_news_are_no_pattern(attrs: dict[str, str], earlier: int, usual: bool) -> None:
-    """Lines that came as often before, or nobody knows when, are at most weak, unless they are grave."""
+    """Where users are well, lines that came as often before, or nobody knows when, are at most weak, unless they are grave."""
     counted = {"event": "log", "name": ["kv-preempted"], "at_least": 5}
     inside = [at(2500 + 10 * index, "log", "kv-preempted", **attrs) for index in range(6)]
     before = [at(100 * index, "log", "kv-preempted") for index in range(earlier)]
-    frame = frame_of({"kv.usage": 0.5}, events=[*before, *inside], before=3000.0)
-    answer = answer_of(frame, rule("full", counted), who("replica/a"), frame.recording.window.start)
-    assert answer.verdict is PRESENT
-    assert (answer.grade, answer.usual) == (("weak", True) if usual else ("strong", False))
+    well = {"gateway.requests@gateway/g": 5.0, "gateway.5xx@gateway/g": 0.0}
+    for signals, is_usual in ((well, usual), ({"kv.usage": 0.5}, False)):
+        frame = frame_of(signals, events=[*before, *inside], before=3000.0)
+        answer = answer_of(frame, rule("full", counted), who("replica/a"), frame.recording.window.start)
+        assert answer.verdict is PRESENT
+        assert (answer.grade, answer.usual) == (("weak", True) if is_usual else ("strong", False))

@@ -7,6 +7,7 @@ from operator import attrgetter
 import re2
 
 from triage.engine.frame import Frame
+from triage.engine.promises import users_are_well
 from triage.model.observation import Judged, Observation, Seen
 from triage.model.recording import Event, SourceState, Subject
 from triage.model.vocabulary import Scope
@@ -144,7 +145,8 @@ def _observation(one: _Statement, usual: bool, deaths: Sequence[Observation], fr
     told = first.attrs
     of = "residue" if first.kind == "residue" else first.name
     subject = first.subject or Subject(Scope.SERVICE, frame.recording.service)
-    new = "no" if usual or told.get("new") == "no" else "unknown" if told.get("untimed") == "yes" else "yes"
+    undated = told.get("untimed") == "yes" and users_are_well(frame)
+    new = "no" if usual or told.get("new") == "no" else "unknown" if undated else "yes"
     ends = next((death for death in deaths if _is_last_word(one, death)), None)
     kept = {key: value for key, value in told.items() if key not in ("count", "first", "last", "new") and value}
     attrs = {**kept, "kind": first.kind, "new": new}

@@ -13,7 +13,7 @@ from triage.engine.promises.entries import Entry
 from triage.engine.promises.failures import failures
 from triage.engine.promises.quality import quality
 from triage.engine.promises.queues import queues
-from triage.model.diagnosis import Vital
+from triage.model.diagnosis import Promised, Vital
 from triage.model.vocabulary import Scope, catalogue
 
 _LEDGER = "ledger of promises"
@@ -24,6 +24,12 @@ _WATCHERS = (answers, delays, failures, queues, quality)
 def ledger(frame: Frame) -> tuple[Vital, ...]:
     """What became of each thing that users notice: first of the service, then of parts of it that fare worse."""
     return tuple(entry.vital for entry in entries(frame))
+
+
+def users_are_well(frame: Frame) -> bool:
+    """Whether some promise is known to be kept and none to be broken: what logs say then they also say in health."""
+    states = {vital.state for vital in ledger(frame)}
+    return Promised.KEPT in states and Promised.BROKEN not in states
 
 
 def signals_noticed(frame: Frame) -> frozenset[str]:

@@ -7,11 +7,12 @@ from functools import cache
 import re2
 
 from triage.engine.frame import Frame
+from triage.engine.promises import users_are_well
 from triage.engine.rules.context import Context
 from triage.errors import ConfigError
 from triage.model.diagnosis import Evidence, Verdict
 from triage.model.observation import Observation, named
-from triage.model.recording import LOG, Event, SourceState, Subject
+from triage.model.recording import Event, SourceState, Subject
 from triage.model.rule import Observed, Occurrence
 from triage.model.vocabulary import Scope
 
@@ -76,11 +77,10 @@ def _came_back(event: Event, frame: Frame) -> float | None:
 def is_news(occurrence: Occurrence, context: Context) -> bool:
     """Whether lines that are counted tell of this window.
 
-    They do not if nobody knows when they were written, or if they came as often before it. What is grave need not be news; and
-    where somebody hands over logs with no measurement beside them, what they say all along is what has to be explained.
+    They do not if nobody knows when they were written, or if they came as often before it, and users are well all the same.
+    What is grave need not be news; and where nobody measures users, or they suffer, what a log says all along may be why.
     """
-    measured = any(series.origin.dialect != LOG for series in context.frame.recording.series)
-    if occurrence.event not in _READ_FROM_LINES or occurrence.at_least is None or not measured:
+    if occurrence.event not in _READ_FROM_LINES or occurrence.at_least is None or not users_are_well(context.frame):
         return True
     found = [event for event in _of_kind(occurrence.event, context) if _counts(event, occurrence, context)]
     if any(event.attrs.get("severity") == "critical" for event in found):
