@@ -363,7 +363,7 @@ def test_memory_of_strangers(sample: Sample, engine_and_stranger: tuple[int, int
 
 
 @needs_compiler
-@pytest.mark.parametrize("processes", ["4194303:500", f"{os.getpid()}:-1"])
+@pytest.mark.parametrize("processes", ["4194303:500", f"{os.getpid()}:-1"], ids=["a stranger", "one of ours"])
 def test_memory_of_processes_that_cannot_be_told_is_unknown(sample: Sample, processes: str) -> None:
     """A process that is not visible, or whose memory the driver does not tell, makes the sum unknown and not smaller."""
     assert "gpu.mem_other GPU-0000-0" not in sample(f"procs={processes}", seconds=1)["series"]
