@@ -103,7 +103,7 @@ def test_the_table_is_whole() -> None:
 
 
 def test_where_nobody_can_know_nobody_says_so() -> None:
-    """Cases with too little in them have no root cause, wherever else the table may be wrong."""
+    """Cases with too little in them name no cause for certain, wherever else the table may be wrong."""
     unknowable = [told.split("\t") for name, told in expected().items() if name.startswith("unknowable")]
     assert unknowable
     assert all(right == "right" for *_, right in unknowable)
