@@ -230,7 +230,8 @@ def _limit(delay: Delay, name: str, signal: str, subjects: Sequence[Subject], fr
         usual = _usual(signal, subjects, stat, frame)
         least = delay.well if _other_is_promised(delay, frame) else delay.floor
         limit = max(delay.worse * (before if usual is None else usual), least)
-        return Limit(limit, share, stat, f"{delay.worse:g} × baseline", limit, before, least)
+        words = f"what anybody finds too long: {delay.why}" if limit == delay.well else f"{delay.worse:g} × baseline"
+        return Limit(limit, share, stat, words, limit, before, least)
     return Limit(delay.bad, share, stat, f"what anybody finds too long: {delay.why}", delay.well)
 
 
