@@ -4,6 +4,7 @@ import argparse
 import io
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -92,14 +93,20 @@ def test_a_terminal_that_knows_only_ascii_is_no_defect() -> None:
 
 
 def test_a_signal_ends_sampling(tmp_path: Path) -> None:
-    """An interrupt during a long sampling ends the program at once."""
-    command = [sys.executable, "-m", "triage", "diagnose", "--endpoint", "127.0.0.1:9", "--for", "300"]
+    """An interrupt during a long sampling ends the program at once: it is sent when the program has asked the engine."""
     environ = {**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, cwd=tmp_path, env=environ, text=True)
-    with pytest.raises(subprocess.TimeoutExpired):
-        process.wait(timeout=3)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
+    with socket.create_server(("127.0.0.1", 0)) as engine:
+        engine.settimeout(60)
+        where = f"127.0.0.1:{engine.getsockname()[1]}"
+        command = [sys.executable, "-m", "triage", "diagnose", "--endpoint", where, "--for", "300"]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, cwd=tmp_path, env=environ, text=True)
+        try:
+            engine.accept()[0].close()
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
+            process.communicate()
     assert (process.returncode, err) == (INTERRUPTED, "")
 
 
