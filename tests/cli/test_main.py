@@ -99,7 +99,10 @@ def test_a_signal_ends_sampling(tmp_path: Path) -> None:
         engine.settimeout(60)
         where = f"127.0.0.1:{engine.getsockname()[1]}"
         command = [sys.executable, "-m", "triage", "diagnose", "--endpoint", where, "--for", "300"]
+        # a shell starts what it runs in the background with interrupts ignored, and children inherit that, but no handler
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
         process = subprocess.Popen(command, stderr=subprocess.PIPE, cwd=tmp_path, env=environ, text=True)
+        signal.signal(signal.SIGINT, before)
         try:
             engine.accept()[0].close()
             process.send_signal(signal.SIGINT)
