@@ -341,10 +341,6 @@ _ECHO = 120.0
 """An exporter repeats a kernel's report of the same card within this many seconds: a scrape or two, and clocks that differ."""
 
 
-def _in_order(events: Iterable[Event]) -> tuple[Event, ...]:
-    return tuple(sorted(events, key=lambda e: (e.time, e.kind, e.name, e.text)))
-
-
 def _on_cards(
     events: Iterable[Event], facts: Mapping[tuple[Subject, str], Fact], links: Mapping[Subject, tuple[Subject, ...]]
 ) -> list[Event]:

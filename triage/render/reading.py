@@ -395,11 +395,6 @@ def first_way(text: str) -> str:
     return next(iter(_ways(text)), "")
 
 
-def title_of(finding: Finding) -> str:
-    """Title and id."""
-    return f"{finding.title} ({finding.rule})"
-
-
 def facts(diagnosis: Diagnosis) -> str:
     """What the service is: engine and version, model, card; empty if nobody said."""
     known = {key: _told(value) for key, value in diagnosis.facts.items()}

@@ -4,7 +4,7 @@ All of it is :class:`textual.content.Content` made of plain strings and styles o
 that a label or a log line is only text, whatever it holds.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from rich.cells import cell_len
 from textual.content import Content
@@ -232,11 +232,6 @@ def verdict_moved(question: Question, look: Look) -> Content:
     """That the verdict was another at the look before; empty if it was not."""
     was = look.before.get(question.rule)
     return text((f" △ was {VERDICTS[was][1]}", "new")) if was is not None else Content("")
-
-
-def bulleted(items: Iterable[Content], width: int) -> Content:
-    """A list, one item below the other."""
-    return Content("\n").join([hanging(Content("  "), item, width) for item in items])
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:
