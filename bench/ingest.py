@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from triage.ingest.dialects import load_dialects
-from triage.ingest.openmetrics import parse
-from triage.ingest.translate import translate
+from triage.ingest.metrics.dialects import load_dialects
+from triage.ingest.metrics.openmetrics import parse
+from triage.ingest.metrics.translate import translate
 from triage.model.recording import Window
 from triage.model.service import Service
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from triage.ingest.parquet import read_recording, write_recording
+from triage.ingest.files.parquet import read_recording, write_recording
 from triage.model.recording import Histogram, Origin, Recording, Series, Subject, Window
 from triage.model.vocabulary import Kind, Scope, catalogue
 

@@ -14,8 +14,8 @@ from typing import Any
 
 from tests.servers import INCIDENTS, prometheus_with, recorded
 from triage.bundle import bundled
-from triage.ingest.dialects import load_dialects
-from triage.ingest.incident import read_incident
+from triage.ingest.files.incident import read_incident
+from triage.ingest.metrics.dialects import load_dialects
 from triage.model.recording import Window
 from triage.model.service import Service
 from triage.plugins import load_collector

@@ -15,7 +15,7 @@ from pathlib import Path
 from triage.bundle import bundled
 from triage.engine.diagnose import diagnose
 from triage.engine.rules.loading import load_rules
-from triage.ingest.incident import read_incident
+from triage.ingest.files.incident import read_incident
 
 RUNS = 7
 FEW = 25

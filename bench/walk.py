@@ -21,7 +21,7 @@ from termios import TIOCSWINSZ
 
 import numpy as np
 
-from triage.ingest.parquet import write_recording
+from triage.ingest.files.parquet import write_recording
 from triage.model.recording import Floats, Histogram, Origin, Recording, Series, Source, SourceState, Subject, Window
 from triage.model.vocabulary import Kind, Scope, catalogue
 

@@ -22,7 +22,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from triage.ingest.openmetrics import read_text
+from triage.ingest.metrics.openmetrics import read_text
 
 INCIDENTS = Path(__file__).parent / "incidents"
 _PATIENCE = 60.0

@@ -2,7 +2,7 @@
 
 from triage.bundle import bundled
 from triage.engine.rules.loading import load_rules
-from triage.ingest.dialects import load_dialects
+from triage.ingest.metrics.dialects import load_dialects
 from triage.model.kinds import kinds
 from triage.playbooks import list_playbooks
 from triage.plugins import load_collectors

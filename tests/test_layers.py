@@ -5,11 +5,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import triage
-from triage.bundle import bundled
+from triage.bundle import Kind, bundled
 
 PACKAGE = Path(triage.__file__).parent
 
@@ -103,6 +104,4 @@ def test_no_collector_hides_a_library() -> None:
 
 def test_the_folders_beside_the_package_are_no_packages() -> None:
     """No rules, collectors or playbooks package may ever be importable from an installation."""
-    assert [
-        path for kind in ("rules", "collectors", "playbooks") for path in [bundled(kind) / "__init__.py"] if path.exists()
-    ] == []
+    assert [path for kind in get_args(Kind) for path in [bundled(kind) / "__init__.py"] if path.exists()] == []

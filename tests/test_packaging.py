@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-MAPPED = ("rules", "collectors", "playbooks")
+MAPPED = ("rules", "signatures", "collectors", "playbooks")
 
 pytestmark = pytest.mark.skipif(not (ROOT / "pyproject.toml").exists(), reason="needs a checkout")
 
@@ -61,7 +61,14 @@ def test_the_wheel_holds_exactly_the_package_and_its_metadata(wheel: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("kind", "pattern"), [("rules", "*.yaml"), ("collectors", "*.py"), ("collectors", "dialects/*.yaml"), ("playbooks", "*.md")]
+    ("kind", "pattern"),
+    [
+        ("rules", "*.yaml"),
+        ("signatures", "*.yaml"),
+        ("collectors", "*.py"),
+        ("collectors", "dialects/*.yaml"),
+        ("playbooks", "*.md"),
+    ],
 )
 def test_the_wheel_holds_every_plug_in(wheel: Path, kind: str, pattern: str) -> None:
     """As many rules, collectors, dialects and playbooks as in the checkout."""

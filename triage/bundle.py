@@ -1,11 +1,11 @@
-"""Where the shipped rules, collectors and playbooks are, in an installed wheel or in a checkout."""
+"""Where the shipped rules, signatures, collectors and playbooks are, in an installed wheel or in a checkout."""
 
 from pathlib import Path
 from typing import Literal
 
 from triage.errors import InputMissingError
 
-Kind = Literal["rules", "collectors", "playbooks"]
+Kind = Literal["rules", "signatures", "collectors", "playbooks"]
 
 _PACKAGE = Path(__file__).resolve().parent
 

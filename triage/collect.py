@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from triage.errors import TriageError
-from triage.ingest.sampling import in_background
+from triage.ingest.host.sampling import in_background
 from triage.model.recording import Fact, Recording, Source, SourceState, Subject, merged
 from triage.model.vocabulary import Scope
 from triage.sdk import Collector, Request

@@ -10,15 +10,17 @@ from threading import Event as StopSignal
 from typing import Protocol, runtime_checkable
 
 from triage.errors import TriageError
-from triage.ingest import engines, openmetrics, processes, procfs, prometheus_api
-from triage.ingest.changes import read_changes
-from triage.ingest.discovery import Survey
+from triage.ingest.host import engines, processes, procfs
+from triage.ingest.host.sampling import Reading, Samples, beats, in_background
 from triage.ingest.logs import LogReading, read_logs
-from triage.ingest.naming import GENERIC, Index, index_names, is_engine_name
-from triage.ingest.promql import Query, read_matrix, scrape_interval, unique
+from triage.ingest.logs.changes import read_changes
+from triage.ingest.metrics import openmetrics
+from triage.ingest.metrics.naming import GENERIC, Index, index_names, is_engine_name
+from triage.ingest.metrics.translate import translate
+from triage.ingest.prometheus import api as prometheus_api
+from triage.ingest.prometheus.discovery import Survey
+from triage.ingest.prometheus.promql import Query, read_matrix, scrape_interval, unique
 from triage.ingest.raw import RawSeries
-from triage.ingest.sampling import Reading, Samples, beats, in_background
-from triage.ingest.translate import translate
 from triage.model.dialect import Dialect, Entry
 from triage.model.recording import Event, Fact, Floats, Histogram, Origin, Recording, Series, Source, SourceState, Subject, Window
 from triage.model.service import Service

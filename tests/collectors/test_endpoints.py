@@ -16,8 +16,8 @@ from threading import Thread
 import pytest
 
 from triage.errors import ConfigError, TriageError
-from triage.ingest import engines as engine_table
-from triage.ingest.dialects import load_dialects
+from triage.ingest.host import engines as engine_table
+from triage.ingest.metrics.dialects import load_dialects
 from triage.model.dialect import Dialect
 from triage.model.recording import Recording, Subject, Window
 from triage.model.service import Service

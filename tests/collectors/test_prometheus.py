@@ -29,8 +29,8 @@ from tests.servers import (
 from triage.bundle import bundled
 from triage.engine.quantiles import observations, quantile
 from triage.errors import TriageError
-from triage.ingest.dialects import load_dialects
-from triage.ingest.incident import read_incident
+from triage.ingest.files.incident import read_incident
+from triage.ingest.metrics.dialects import load_dialects
 from triage.model.recording import Histogram, Recording, Series, SourceState, Window
 from triage.model.service import Service
 from triage.plugins import load_collector

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import re2
 
-from triage.ingest.dialects import load_dialects
-from triage.ingest.openmetrics import parse
-from triage.ingest.translate import translate
+from triage.ingest.metrics.dialects import load_dialects
+from triage.ingest.metrics.openmetrics import parse
+from triage.ingest.metrics.translate import translate
 from triage.model.dialect import Dialect
 from triage.model.recording import Histogram, Recording, Series, Window
 from triage.model.service import Service

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from triage.ingest.dialects import load_dialects
-from triage.ingest.openmetrics import parse
+from triage.ingest.metrics.dialects import load_dialects
+from triage.ingest.metrics.openmetrics import parse
+from triage.ingest.metrics.translate import translate
 from triage.ingest.raw import RawSeries
-from triage.ingest.translate import translate
 from triage.model.recording import Recording, Window
 from triage.model.service import Service
 

@@ -1,8 +1,8 @@
 """Scores of a probe by pod: one for the service, one for each replica."""
 
-from triage.ingest.dialects import load_dialects
-from triage.ingest.openmetrics import parse
-from triage.ingest.translate import translate
+from triage.ingest.metrics.dialects import load_dialects
+from triage.ingest.metrics.openmetrics import parse
+from triage.ingest.metrics.translate import translate
 from triage.model.recording import Window
 from triage.model.service import Service
 

@@ -15,7 +15,7 @@ import pytest
 from tests.engine.making import BEGIN, Buckets, Shift, at, make_recording, rule
 from triage.engine.diagnose import diagnose
 from triage.engine.rules.loading import load_rules
-from triage.ingest.incident import read_incident
+from triage.ingest.files.incident import read_incident
 from triage.model.diagnosis import Diagnosis, LayerState, Status
 from triage.model.recording import Recording, Source, SourceState, Window
 from triage.model.rule import Rule
@@ -255,7 +255,7 @@ import sys
 from pathlib import Path
 from triage.engine.diagnose import diagnose
 from triage.engine.rules.loading import load_rules
-from triage.ingest.incident import read_incident
+from triage.ingest.files.incident import read_incident
 print(diagnose(read_incident(Path(sys.argv[1])), load_rules()).model_dump_json())
 """
 

@@ -17,7 +17,7 @@ from triage.engine.observations.promises import promises
 from triage.engine.promises import ledger
 from triage.engine.promises.entries import surely_above
 from triage.engine.symptoms import symptoms
-from triage.ingest.incident import read_incident
+from triage.ingest.files.incident import read_incident
 from triage.model.diagnosis import Promised, Status, Vital
 from triage.model.observation import Observation, Seen, Sort
 from triage.model.recording import Recording, Series

@@ -12,7 +12,7 @@ from tests.tui import case
 from triage.cli import parser
 from triage.cli.walk import made_desk
 from triage.errors import InputMissingError, TriageError
-from triage.ingest.incident import read_any
+from triage.ingest.files.incident import read_any
 from triage.model.diagnosis import Diagnosis
 from triage.model.recording import Origin, Recording, Series, Source, SourceState, Subject, Window
 from triage.model.vocabulary import Scope

@@ -16,8 +16,8 @@ from triage.cli.inforce import playbooks_of, rules_of, settings_of
 from triage.cli.report import EXIT_CODES, diagnosed
 from triage.cli.sources import Span, Tools, asked, service_of, span_of, tools_of
 from triage.errors import ConfigError, ExitCode, TriageError
-from triage.ingest.incident import read_any
-from triage.ingest.sampling import in_background
+from triage.ingest.files.incident import read_any
+from triage.ingest.host.sampling import in_background
 from triage.model.diagnosis import CauseState, CauseView, Diagnosis, Status
 from triage.model.recording import Recording
 from triage.model.rule import Rule

@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     from triage.cli.inforce import named_service, playbooks_of, rules_of, settings_of
     from triage.cli.report import diagnosed
     from triage.cli.sources import recording_of
-    from triage.ingest.incident import read_any
+    from triage.ingest.files.incident import read_any
     from triage.render.safe import inert
 
     settings = settings_of(args)

@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     settings = settings_of(args)
     recording = recording_of(args, settings)
     if args.save:
-        from triage.ingest.parquet import write_recording
+        from triage.ingest.files.parquet import write_recording
 
         write_recording(recording, args.save)
     from triage.cli.report import report

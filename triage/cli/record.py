@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     """Record and write; a recording in which nothing was measured is inconclusive."""
     from triage.cli.inforce import settings_of
     from triage.cli.sources import recording_of
-    from triage.ingest.parquet import write_recording
+    from triage.ingest.files.parquet import write_recording
 
     recording = recording_of(args, settings_of(args))
     write_recording(recording, args.output)

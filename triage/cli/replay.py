@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     """Read, diagnose, report."""
     from triage.cli.inforce import named_service, settings_of
     from triage.cli.report import report
-    from triage.ingest.incident import read_any
+    from triage.ingest.files.incident import read_any
 
     settings = settings_of(args)
     return report(read_any(args.path, named_service(args.service, settings)), args, settings)

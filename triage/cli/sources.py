@@ -14,9 +14,9 @@ from tempfile import TemporaryDirectory
 from triage.cli.progress import progress
 from triage.collect import PATIENCE, Progress, collect
 from triage.errors import UsageError
-from triage.ingest.dialects import load_dialects
-from triage.ingest.incident import read_any
+from triage.ingest.files.incident import read_any
 from triage.ingest.logs import window_of_logs
+from triage.ingest.metrics.dialects import load_dialects
 from triage.model.dialect import Dialect
 from triage.model.recording import Recording, Window
 from triage.model.service import Service

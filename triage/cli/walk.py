@@ -130,7 +130,7 @@ def made_desk(given: dict[str, Any]) -> "LocalDesk":
     """
     from triage.cli.inforce import playbooks_of, rules_of, settings_of
     from triage.cli.report import diagnosed
-    from triage.ingest.parquet import write_recording
+    from triage.ingest.files.parquet import write_recording
     from triage.tui.desk import LocalDesk
 
     args = argparse.Namespace(**given)
@@ -158,7 +158,7 @@ def _reader(path: Path, service: "Service | None") -> "Callable[[Progress], Reco
     """Reads a recording."""
 
     def read(tell: "Progress") -> "Recording":
-        from triage.ingest.incident import read_any
+        from triage.ingest.files.incident import read_any
 
         tell(path.name, "reading", 0.0)
         recording = read_any(path, service)

@@ -7,7 +7,7 @@ from pathlib import Path
 from triage.engine.diagnose import diagnose, looked_at
 from triage.engine.frame import Frame
 from triage.errors import InputMissingError
-from triage.ingest.incident import read_any
+from triage.ingest.files.incident import read_any
 from triage.model.diagnosis import Diagnosis
 from triage.model.recording import Recording
 from triage.model.rule import Rule

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from difflib import get_close_matches
 
-from triage.ingest.signatures import signature_book, xid_codes
+from triage.ingest.logs.signatures import signature_book, xid_codes
 from triage.lint.problem import Problem
 from triage.lint.ruleset import Checked, Place
 from triage.model.kinds import kinds

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 import triage
-from triage.ingest.incident import joined, logs_of, metrics_of, open_incident
+from triage.ingest.files.incident import joined, logs_of, metrics_of, open_incident
 from triage.model.recording import Recording
 from triage.score.cases import Case
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import re2
 
-from triage.ingest.changes import workload_of
-from triage.ingest.emitters import Subjects
+from triage.ingest.logs.changes import workload_of
+from triage.ingest.logs.emitters import Subjects
 from triage.model.recording import Subject, Window
 from triage.model.vocabulary import Scope
 

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import re2
 
-from triage.ingest.redaction import clean, clean_bytes
-from triage.ingest.statements import Names
+from triage.ingest.logs.redaction import clean, clean_bytes
+from triage.ingest.logs.statements import Names
 from triage.model.recording import Event, Subject, Window
 
 IDENTITY = (

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import re2
 
 from triage.ingest.logs.keeping import Key
-from triage.ingest.redaction import clean_bytes
-from triage.ingest.signatures import xid_codes
+from triage.ingest.logs.redaction import clean_bytes
+from triage.ingest.logs.signatures import xid_codes
 from triage.model.recording import Event
 
 _XID = re2.compile(rb"\bXid \((?:PCI:)?([0-9a-fA-F:.]+)\): (\d{1,4}),? ?(.*)$")

@@ -4,17 +4,17 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache, partial
 from typing import NamedTuple
 
-from triage.ingest.forms import record_of
-from triage.ingest.joining import Trace
 from triage.ingest.logs.context import Owned
+from triage.ingest.logs.forms import record_of
 from triage.ingest.logs.identities import IDENTITY, Identities
+from triage.ingest.logs.joining import Trace
 from triage.ingest.logs.keeping import Kept, Key
-from triage.ingest.redaction import clean, clean_bytes
-from triage.ingest.residue import FAILURE, STRONG, Residue, is_error_like
-from triage.ingest.signatures import Match, Patterns, SignatureBook, signatures, unescaped
-from triage.ingest.statements import DECIDED_BY_VALUES, Names, Statements
-from triage.ingest.templates import template_of
-from triage.ingest.tracebacks import fields_of
+from triage.ingest.logs.redaction import clean, clean_bytes
+from triage.ingest.logs.residue import FAILURE, STRONG, Residue, is_error_like
+from triage.ingest.logs.signatures import Match, Patterns, SignatureBook, signatures, unescaped
+from triage.ingest.logs.statements import DECIDED_BY_VALUES, Names, Statements
+from triage.ingest.logs.templates import template_of
+from triage.ingest.logs.tracebacks import fields_of
 from triage.model.recording import Event, Window
 
 KEEP_SAID = 12

@@ -4,24 +4,24 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
-from triage.ingest.access_log import parse_access
-from triage.ingest.access_summary import AccessSummary
-from triage.ingest.changes import KubeEvent, kube_event_of_line
-from triage.ingest.emitters import Emitter
-from triage.ingest.engine_log import EngineLog, LoadSeries
-from triage.ingest.forms import record_of
-from triage.ingest.joining import Joiner, Trace
-from triage.ingest.kube_tables import KubeTables
+from triage.ingest.logs.access_log import parse_access
+from triage.ingest.logs.access_summary import AccessSummary
+from triage.ingest.logs.changes import KubeEvent, kube_event_of_line
 from triage.ingest.logs.context import Context, Owned
+from triage.ingest.logs.emitters import Emitter
+from triage.ingest.logs.engine_log import EngineLog, LoadSeries
+from triage.ingest.logs.forms import record_of
+from triage.ingest.logs.joining import Joiner, Trace
 from triage.ingest.logs.keeping import Kept, Key
 from triage.ingest.logs.kernel import xid_event, xid_of
+from triage.ingest.logs.kube_tables import KubeTables
 from triage.ingest.logs.meaning import Line, Meaning
+from triage.ingest.logs.quality_log import QualityLog
+from triage.ingest.logs.redaction import clean, without_prompt
+from triage.ingest.logs.signatures import Match
+from triage.ingest.logs.smi_report import SmiReport
+from triage.ingest.logs.timestamps import Clock
 from triage.ingest.logs.volume import Volume
-from triage.ingest.quality_log import QualityLog
-from triage.ingest.redaction import clean, without_prompt
-from triage.ingest.signatures import Match
-from triage.ingest.smi_report import SmiReport
-from triage.ingest.timestamps import Clock
 from triage.model.recording import Event, Fact, Series, Subject
 from triage.model.vocabulary import Scope
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import re2
 
-from triage.ingest.changes import kube_events_of_document
-from triage.ingest.emitters import Emitter, Subjects, emitter_of, emitter_within, is_engines
-from triage.ingest.forms import NOBODY, Origin, unwrap
+from triage.ingest.logs.changes import kube_events_of_document
 from triage.ingest.logs.context import Context, Owned
+from triage.ingest.logs.emitters import Emitter, Subjects, emitter_of, emitter_within, is_engines
 from triage.ingest.logs.files import Lines, Log, logs_of
+from triage.ingest.logs.forms import NOBODY, Origin, unwrap
 from triage.ingest.logs.reader import Outside, Reader
-from triage.ingest.redaction import clean, without_escapes
-from triage.ingest.timestamps import Clock, boot_time
+from triage.ingest.logs.redaction import clean, without_escapes
+from triage.ingest.logs.timestamps import Clock, boot_time
 from triage.model.recording import Event, Fact, Series, Source, SourceState, Window
 from triage.model.vocabulary import Scope
 

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from triage.ingest.forms import unwrap
 from triage.ingest.logs.files import Lines, Log, logs_of
-from triage.ingest.redaction import without_escapes
-from triage.ingest.timestamps import Clock
+from triage.ingest.logs.forms import unwrap
+from triage.ingest.logs.redaction import without_escapes
+from triage.ingest.logs.timestamps import Clock
 from triage.model.recording import Window
 
 SHORTEST = 1800.0

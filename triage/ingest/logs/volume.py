@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from triage.ingest.emitters import Emitter
+from triage.ingest.logs.emitters import Emitter
 from triage.model.recording import Event, Origin, Series, Window
 
 VOLUME_GRID = 60.0

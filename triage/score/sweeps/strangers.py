@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from triage.ingest.changes import read_changes
 from triage.ingest.logs import read_logs
+from triage.ingest.logs.changes import read_changes
 from triage.model.recording import Event, Window
 from triage.score.sweeps.trial import Trial
 from triage.score.sweeps.under import UnderChange

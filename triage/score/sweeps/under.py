@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from triage.engine.diagnose import diagnose
-from triage.ingest.incident import joined
+from triage.ingest.files.incident import joined
 from triage.model.diagnosis import Diagnosis
 from triage.model.recording import Recording
 from triage.score.board import Bench

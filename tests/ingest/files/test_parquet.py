@@ -1,0 +1,419 @@
+"""A recording comes back from its file as it was, SQL can read the file, and a bad file is refused in one clear sentence."""
+
+import json
+import random
+from collections.abc import Callable, Iterable
+from dataclasses import fields, is_dataclass, replace
+from math import inf, nan
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyarrow import parquet as pq
+
+from triage.errors import DataError, InputMissingError, UsageError
+from triage.ingest.files import parquet
+from triage.ingest.files.parquet import METADATA_KEY, read_recording, write_recording
+from triage.model.recording import Event, Fact, Histogram, Origin, Recording, Series, Source, SourceState, Subject, Window
+from triage.model.vocabulary import Kind, Scope, catalogue
+
+ORIGIN = Origin("vllm", "vllm:kv_cache_usage_perc", 'vllm:kv_cache_usage_perc{pod="a"}')
+TIMES = np.array([100.0, 115.0, 130.125])
+PLAIN = sorted(name for name, signal in catalogue().items() if signal.kind is not Kind.DISTRIBUTION)
+DISTRIBUTIONS = sorted(name for name, signal in catalogue().items() if signal.kind is Kind.DISTRIBUTION)
+
+
+def replica(name: str) -> Subject:
+    return Subject(Scope.REPLICA, name)
+
+
+def series(signal: str, subject: str, values: Iterable[float]) -> Series:
+    return Series(signal, replica(subject), TIMES, np.array(list(values), dtype=float), ORIGIN)
+
+
+def a_recording() -> Recording:
+    """Two replicas with one gauge each and one distribution, and something in every other field."""
+    ttft = Histogram(
+        "latency.ttft",
+        replica("a"),
+        TIMES,
+        np.array([0.1, 1.0, inf]),
+        np.arange(9.0).reshape(3, 3),
+        np.array([0.5, 0.25, 0.125]),
+        ORIGIN,
+    )
+    return Recording(
+        service="chat",
+        window=Window(100.0, 130.125, 40.0),
+        series=(series("kv.usage", "a", [0.5, 0.75, 1.0]), series("kv.usage", "b", [0.1, 0.2, 0.3])),
+        histograms=(ttft,),
+        events=(Event(101.0, "xid", "79", Subject(Scope.NODE, "n1"), {"pci": "0000:17:00"}, "gone from the bus", "kernel-n1"),),
+        facts=(Fact(replica("a"), "max_num_seqs", 256.0, "flag"), Fact(Subject(Scope.SERVICE, "chat"), "model", "8")),
+        links={replica("a"): (Subject(Scope.NODE, "n1"),)},
+        routes={Subject(Scope.GATEWAY, "gw"): (replica("a"),)},
+        strangers=("other-0",),
+        objectives={"ttft_p95_s": 2.0},
+        sources=(Source("prometheus", SourceState.PARTIAL, "two queries timed out"),),
+        problems=("clocks differ by 3 s",),
+        rejected={"gpu.temp": "4000 degrees"},
+        step=15.0,
+    )
+
+
+def frozen(value: Any) -> Any:
+    """A value in a form that == compares deeply: arrays by their bytes and shape, so -0.0 and 0.0 differ."""
+    if isinstance(value, np.ndarray):
+        return (value.shape, value.dtype.str, value.tobytes())
+    if is_dataclass(value) and not isinstance(value, type):
+        return (type(value).__name__, *(frozen(getattr(value, f.name)) for f in fields(value)))
+    if isinstance(value, dict):
+        return {key: frozen(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return tuple(frozen(one) for one in value)
+    return value
+
+
+def asked(query: str) -> list[Any]:
+    """The rows that DuckDB answers."""
+    answer = duckdb.sql(query)
+    assert answer is not None
+    return answer.fetchall()
+
+
+def rewritten(source: Path, path: Path, change: Callable[[dict[str, Any]], object], table: pa.Table | None = None) -> Path:
+    """A copy of a recording whose document was changed by hand, and optionally its rows, too."""
+    with pq.ParquetFile(source, read_dictionary=["signal", "scope", "subject", "part"]) as file:
+        document = json.loads(file.metadata.metadata[METADATA_KEY])
+        rows = table if table is not None else file.read()
+    change(document)
+    with pq.ParquetWriter(path, rows.schema.remove_metadata(), store_schema=False) as writer:
+        writer.add_key_value_metadata({METADATA_KEY: json.dumps(document).encode()})
+        writer.write_table(rows)
+    return path
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Path:
+    path = tmp_path / "chat.parquet"
+    write_recording(a_recording(), path)
+    return path
+
+
+# Round trip
+
+
+def test_a_recording_comes_back_as_it_was(written: Path) -> None:
+    """Every field is the same after writing and reading, bit for bit."""
+    assert frozen(read_recording(written)) == frozen(a_recording())
+
+
+def test_every_field_of_a_recording_is_filled_in_the_example() -> None:
+    """A field added to Recording must be added to the file, too; the round trip above then proves it."""
+    empty = Recording("", Window(0.0, 0.0, 0.0), step=0.0)
+    example = a_recording()
+    same = [f.name for f in fields(Recording) if frozen(getattr(example, f.name)) == frozen(getattr(empty, f.name))]
+    assert same == []
+
+
+_NAMES = st.text(max_size=12)
+_NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+_SUBJECTS = st.builds(Subject, st.sampled_from(Scope), _NAMES)
+_ORIGINS = st.builds(Origin, _NAMES, _NAMES, _NAMES, st.booleans(), _NUMBERS)
+_TIMES = st.lists(_NUMBERS, max_size=5, unique=True).map(lambda times: np.array(sorted({t + 0.0 for t in times})))
+
+
+@st.composite
+def _series(draw: st.DrawFn) -> Series:
+    times = draw(_TIMES)
+    values = draw(st.lists(_NUMBERS, min_size=len(times), max_size=len(times)))
+    return Series(draw(st.sampled_from(PLAIN)), draw(_SUBJECTS), times, np.array(values, dtype=float), draw(_ORIGINS))
+
+
+@st.composite
+def _histograms(draw: st.DrawFn) -> Histogram:
+    times = draw(_TIMES)
+    bounds = np.append(draw(_TIMES), inf)
+    count = len(times) * len(bounds)
+    rates = np.array(draw(st.lists(_NUMBERS, min_size=count, max_size=count)), dtype=float).reshape(len(times), len(bounds))
+    sums = np.array(draw(st.lists(_NUMBERS | st.just(nan), min_size=len(times), max_size=len(times))), dtype=float)
+    return Histogram(draw(st.sampled_from(DISTRIBUTIONS)), draw(_SUBJECTS), times, bounds, rates, sums, draw(_ORIGINS))
+
+
+_TEXTS = st.dictionaries(_NAMES, _NAMES, max_size=2)
+_EVENTS = st.builds(Event, _NUMBERS, _NAMES, _NAMES, st.none() | _SUBJECTS, _TEXTS, _NAMES, _NAMES)
+_RECORDINGS = st.builds(
+    Recording,
+    service=_NAMES,
+    window=st.lists(_NUMBERS, min_size=3, max_size=3).map(sorted).map(lambda t: Window(t[1], t[2], t[0])),
+    series=st.lists(_series(), max_size=3).map(tuple),
+    histograms=st.lists(_histograms(), max_size=2).map(tuple),
+    events=st.lists(_EVENTS, max_size=2).map(tuple),
+    facts=st.lists(st.builds(Fact, _SUBJECTS, _NAMES, _NAMES | _NUMBERS, _NAMES), max_size=3).map(tuple),
+    links=st.dictionaries(_SUBJECTS, st.lists(_SUBJECTS, max_size=2).map(tuple), max_size=2),
+    routes=st.dictionaries(_SUBJECTS, st.lists(_SUBJECTS, max_size=2).map(tuple), max_size=2),
+    strangers=st.lists(_NAMES, max_size=2).map(tuple),
+    objectives=st.dictionaries(_NAMES, _NUMBERS, max_size=2),
+    sources=st.lists(st.builds(Source, _NAMES, st.sampled_from(SourceState), _NAMES), max_size=2).map(tuple),
+    problems=st.lists(_NAMES, max_size=2).map(tuple),
+    rejected=_TEXTS,
+    step=st.floats(min_value=0, exclude_min=True, allow_infinity=False),
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(recording=_RECORDINGS)
+def test_any_recording_comes_back_as_it_was(recording: Recording, tmp_path: Path) -> None:
+    """Whatever the numbers, names and texts are, what is read equals what was written, bit for bit."""
+    path = tmp_path / "any.parquet"
+    write_recording(recording, path)
+    assert frozen(read_recording(path)) == frozen(recording)
+
+
+def test_many_row_groups_join(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A recording larger than a row group comes back whole, with series and distributions cut anywhere."""
+    monkeypatch.setattr(parquet, "_ROWS_PER_GROUP", 4)
+    path = tmp_path / "many.parquet"
+    write_recording(a_recording(), path)
+    assert pq.read_metadata(path).num_row_groups > 2
+    assert frozen(read_recording(path)) == frozen(a_recording())
+
+
+def test_the_same_recording_gives_the_same_bytes(tmp_path: Path) -> None:
+    """Nothing of the clock or of hash order is in the file."""
+    for name in ("one", "two"):
+        write_recording(a_recording(), tmp_path / name)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+# SQL
+
+
+def test_sql_reads_a_mean_per_subject(written: Path) -> None:
+    """The file answers an ordinary query with no help from triage."""
+    query = f"SELECT subject, avg(value) FROM '{written}' WHERE signal = 'kv.usage' GROUP BY 1 ORDER BY 1"
+    assert asked(query) == [("a", pytest.approx(0.75)), ("b", pytest.approx(0.2))]
+
+
+def test_sql_tells_buckets_from_values(written: Path) -> None:
+    """Parts and bounds are there to sum a distribution bucket by bucket; plain series have no bound."""
+    query = f"SELECT part, bound, sum(value) FROM '{written}' WHERE subject = 'a' GROUP BY ALL ORDER BY part, bound"
+    assert asked(query) == [
+        ("bucket", 0.1, 9.0),
+        ("bucket", 1.0, 12.0),
+        ("bucket", inf, 15.0),
+        ("sum", None, 0.875),
+        ("value", None, 2.25),
+    ]
+
+
+def test_an_unknown_sum_is_null_for_sql(tmp_path: Path) -> None:
+    """A source that gives buckets and no sum leaves the sum unknown (NaN in memory); SQL sees null and not a NaN that spreads."""
+    unknown = replace(a_recording().histograms[0], sums=np.full(3, nan))
+    path = tmp_path / "x.parquet"
+    write_recording(replace(a_recording(), histograms=(unknown,)), path)
+    assert asked(f"SELECT count(*), count(value) FROM '{path}' WHERE part = 'sum'") == [(3, 0)]
+    assert np.isnan(read_recording(path).histograms[0].sums).all()
+
+
+def test_sql_reads_the_events(written: Path) -> None:
+    """Events and facts are JSON in the file's metadata and can be reached from SQL as well."""
+    text = f"(SELECT decode(value)::JSON AS d FROM parquet_kv_metadata('{written}') WHERE decode(key) = 'triage.recording')"
+    assert asked(f"SELECT d->>'$.events[0].name' FROM {text}") == [("79",)]
+
+
+# What cannot be written
+
+
+@pytest.mark.parametrize("bad", [nan, inf, -inf])
+def test_a_value_that_is_not_finite_is_not_written(tmp_path: Path, bad: float) -> None:
+    """The contract of a recording is finite values; the writer names the series that breaks it and leaves no file."""
+    broken = replace(a_recording(), series=(series("kv.usage", "a", [0.5, bad, 1.0]),))
+    with pytest.raises(DataError, match=r"kv\.usage of replica/a"):
+        write_recording(broken, tmp_path / "x.parquet")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_fact_that_is_not_finite_is_not_written(tmp_path: Path) -> None:
+    """JSON has no infinity, so a fact without a finite value is refused before a file is made."""
+    broken = replace(a_recording(), facts=(Fact(replica("a"), "limit", inf),))
+    with pytest.raises(DataError, match="not finite"):
+        write_recording(broken, tmp_path / "x.parquet")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
+    """Writing into nowhere is the user's mistake and is told as such."""
+    with pytest.raises(UsageError, match="cannot write"):
+        write_recording(a_recording(), tmp_path / "none" / "x.parquet")
+
+
+# What is refused
+
+
+def test_a_missing_file_is_said(tmp_path: Path) -> None:
+    """No file is another thing than a broken file."""
+    with pytest.raises(InputMissingError, match=r"none\.parquet"):
+        read_recording(tmp_path / "none.parquet")
+
+
+@pytest.mark.parametrize("data", [b"", b"PAR1", b"PAR1PAR1", b"not parquet at all" * 9, b"PAR1" + b"\xff" * 64 + b"PAR1"])
+def test_garbage_is_refused(tmp_path: Path, data: bytes) -> None:
+    """What is no Parquet is refused with one line that names the file."""
+    path = tmp_path / "x.parquet"
+    path.write_bytes(data)
+    with pytest.raises(DataError) as caught:
+        read_recording(path)
+    assert str(path) in caught.value.message
+    assert "\n" not in caught.value.message
+
+
+def test_a_truncated_file_is_refused(written: Path) -> None:
+    """A recording cut anywhere is refused."""
+    data = written.read_bytes()
+    for size in range(0, len(data), len(data) // 20):
+        written.write_bytes(data[:size])
+        with pytest.raises(DataError):
+            read_recording(written)
+
+
+def test_a_flipped_bit_is_noticed_or_harmless(written: Path) -> None:
+    """Damage is refused as such; it never crashes, and never changes a number in silence."""
+    data = written.read_bytes()
+    chance = random.Random(7)
+    refused = 0
+    for _ in range(300):
+        broken = bytearray(data)
+        broken[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        written.write_bytes(broken)
+        try:
+            found = read_recording(written)
+        except DataError:
+            refused += 1
+            continue
+        if [s.signal for s in found.series] == ["kv.usage", "kv.usage"]:
+            assert _numbers(found) == _numbers(a_recording())
+    assert refused > 100
+
+
+def _numbers(recording: Recording) -> Any:
+    return [frozen(s.values) for s in recording.series], [frozen(h.rates) for h in recording.histograms]
+
+
+def test_a_foreign_parquet_file_is_refused(tmp_path: Path) -> None:
+    """Any other Parquet file is told apart from a damaged recording."""
+    path = tmp_path / "other.parquet"
+    pq.write_table(pa.table({"a": [1, 2]}), path)
+    with pytest.raises(DataError, match="not a recording"):
+        read_recording(path)
+
+
+def test_a_newer_form_is_said(written: Path, tmp_path: Path) -> None:
+    """A file of a later version asks for a newer triage, even if its document has fields unknown today."""
+    path = rewritten(written, tmp_path / "new", lambda d: d.update(schema="triage.recording/2", more=1))
+    with pytest.raises(DataError, match=r"triage\.recording/2") as caught:
+        read_recording(path)
+    assert caught.value.hint == "use a newer triage"
+
+
+BAD_DOCUMENTS: dict[str, Callable[[dict[str, Any]], object]] = {
+    "no service": lambda d: d.pop("service"),
+    "unknown key": lambda d: d.update(run="rm"),
+    "unknown scope": lambda d: d["heads"][0].update(subject=["planet", "a"]),
+    "negative samples": lambda d: d["heads"][0].update(samples=-3),
+    "more samples": lambda d: d["heads"][0].update(samples=10**15),
+    "too few rows": lambda d: d["heads"].pop(),
+    "infinite step": lambda d: d.update(step=inf),
+    "no step": lambda d: d.update(step=0),
+    "NaN objective": lambda d: d["objectives"].update(ttft_p95_s=nan),
+    "window backwards": lambda d: d["window"].update(start=999.0),
+    "infinite event": lambda d: d["events"][0].update(time=inf),
+    "event with more": lambda d: d["events"][0].update(more=1),
+    "fact is a list": lambda d: d["facts"][0].update(value=[1]),
+    "bounds descend": lambda d: d["heads"][2].update(bounds=[1.0, 0.1]),
+    "other bounds": lambda d: d["heads"][2].update(bounds=[0.2, 1.0]),
+    "other subject": lambda d: d["heads"][0].update(subject=["replica", "b"]),
+    "other scope": lambda d: d["heads"][0].update(subject=["node", "a"]),
+    "other signal": lambda d: d["heads"][0].update(signal="queue.waiting"),
+    "heads swapped": lambda d: d["heads"].reverse(),
+    "nothing but the form": lambda d: [d.pop(key) for key in list(d) if key != "schema"],
+}
+
+
+@pytest.mark.parametrize("change", BAD_DOCUMENTS.values(), ids=BAD_DOCUMENTS)
+def test_a_hostile_document_is_refused(written: Path, tmp_path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Metadata is checked before anything is made of it."""
+    path = rewritten(written, tmp_path / "bad.parquet", change)
+    with pytest.raises(DataError) as caught:
+        read_recording(path)
+    assert "damaged recording" in caught.value.message
+    assert "\n" not in caught.value.message
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"[" * 100_000, b"\xff\xfe", b'{"schema": 1}', b"null"])
+def test_a_document_that_is_no_json_is_refused(written: Path, tmp_path: Path, text: bytes) -> None:
+    """Broken, deeply nested and mistyped JSON all end in the same sort of error."""
+    path = tmp_path / "bad.parquet"
+    with pq.ParquetFile(written) as file, pq.ParquetWriter(path, file.schema_arrow.remove_metadata()) as writer:
+        writer.add_key_value_metadata({METADATA_KEY: text})
+        writer.write_table(file.read().replace_schema_metadata(None))
+    with pytest.raises(DataError, match="damaged recording"):
+        read_recording(path)
+
+
+def _rows(written: Path) -> pa.Table:
+    with pq.ParquetFile(written, read_dictionary=["signal", "scope", "subject", "part"]) as file:
+        return file.read()
+
+
+def _with(table: pa.Table, name: str, values: Any) -> pa.Table:
+    index = table.schema.get_field_index(name)
+    return table.set_column(index, table.schema.field(index), pa.array(values, table.schema.field(index).type))
+
+
+BAD_ROWS: dict[str, Callable[[pa.Table], pa.Table]] = {
+    "sorted by value": lambda t: t.sort_by("value"),
+    "value NaN": lambda t: _with(t, "value", [nan] * len(t)),
+    "value infinite": lambda t: _with(t, "value", [inf] * len(t)),
+    "bucket without value": lambda t: _with(t, "value", [0.0] * (len(t) - 4) + [None] * 4),
+    "time infinite": lambda t: _with(t, "time", [inf] * len(t)),
+    "time stands still": lambda t: _with(t, "time", [1.0] * len(t)),
+    "no column": lambda t: t.drop_columns(["part"]),
+    "one more column": lambda t: t.append_column("more", t.column("time")),
+    "bound on values": lambda t: _with(t, "bound", [1.0] * len(t)),
+    "all buckets": lambda t: _with(t, "part", ["bucket"] * len(t)),
+    "one row less": lambda t: t.slice(1),
+}
+
+
+@pytest.mark.parametrize("change", BAD_ROWS.values(), ids=BAD_ROWS)
+def test_rows_that_do_not_fit_the_document_are_refused(
+    written: Path, tmp_path: Path, change: Callable[[pa.Table], pa.Table]
+) -> None:
+    """Rows moved, dropped or changed by another program are noticed instead of being given to the wrong series."""
+    path = rewritten(written, tmp_path / "bad.parquet", lambda _: None, change(_rows(written)))
+    with pytest.raises(DataError, match="damaged recording"):
+        read_recording(path)
+
+
+def test_too_many_rows_are_refused_before_they_are_read(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small file can claim any number of rows; the limit is held against the claim."""
+    monkeypatch.setattr(parquet, "MAX_ROWS", 10)
+    with pytest.raises(DataError, match="at most 10"):
+        read_recording(written)
+
+
+def test_a_signal_of_another_version_is_left_out_and_said(written: Path, tmp_path: Path) -> None:
+    """A signal that this version has no word for does not spoil the rest, and does not vanish in silence."""
+    rows = _rows(written)
+    names = [*(["kv.of_the_future"] * 3), *rows.column("signal").to_pylist()[3:]]
+    path = rewritten(
+        written, tmp_path / "new", lambda d: d["heads"][0].update(signal="kv.of_the_future"), _with(rows, "signal", names)
+    )
+    found = read_recording(path)
+    assert [s.subject.id for s in found.series] == ["b"]
+    assert any("kv.of_the_future" in problem for problem in found.problems)

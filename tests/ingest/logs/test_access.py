@@ -1,0 +1,369 @@
+"""Access lines of gateways and engines, and what many of them say together."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from triage.ingest.logs.access_log import AccessLine, parse_access
+from triage.ingest.logs.access_summary import GRID, AccessSummary
+from triage.model.recording import Event, Subject, Window
+from triage.model.vocabulary import Scope, catalogue
+
+WINDOW = Window(10_000.0, 11_200.0, 9_000.0)
+GATEWAY = Subject(Scope.GATEWAY, "gateway")
+
+FORMS = {
+    "envoy": (
+        (
+            '[2026-09-16T13:00:38.250Z] "POST /v1/chat/completions HTTP/1.1" 503 UF 154 0 226 100 "10.0.35.28" "nsq2http" '
+            '"cc21d9b0-cf5c-432b-8c7e-98aeb7988cd2" "llm.example" "10.0.2.1:8000"'
+        ),
+        AccessLine(
+            503,
+            "/v1/chat/completions",
+            "UF",
+            0.226,
+            "10.0.2.1:8000",
+            "cc21d9b0-cf5c-432b-8c7e-98aeb7988cd2",
+            0,
+            "nsq2http",
+            0,
+            True,
+        ),
+    ),
+    "envoy, short, with retries": (
+        (
+            '[2026-09-15T13:55:30.563Z] "POST /v1/chat/completions HTTP/1.1" 0 DC 2495 0 24000 24000 '
+            '"10.1.1.1:8000" "OpenAI/1.109" '
+            '"21090ac1-9216" retry-count="3"'
+        ),
+        AccessLine(0, "/v1/chat/completions", "DC", 24.0, "10.1.1.1:8000", "21090ac1-9216", 3, "OpenAI/1.109", 0, True),
+    ),
+    "istio": (
+        (
+            '[2026-01-01T00:00:00.000Z] "GET /v1/models HTTP/1.1" 503 UC upstream_reset{connection_termination} - "-" '
+            '0 95 3 - "-" "curl/7.73" "84961386-6d84-929d-98bd-c5aee93b5c88" "llm:8000" "10.1.2.3:8000" in|8000|| 127.0.0.6:1'
+        ),
+        AccessLine(
+            503, "/v1/models", "UC", 0.003, "10.1.2.3:8000", "84961386-6d84-929d-98bd-c5aee93b5c88", 0, "curl/7.73", 95, True
+        ),
+    ),
+    "envoy json": (
+        (
+            '{"start_time":"2026-01-01T00:00:00Z","response_code":504,"response_flags":"UT","duration":60001,'
+            '"upstream_host":"10.1.1.1:8000",'
+            '"path":"/v1/completions","request_id":"abcd","user_agent":"x","bytes_sent":24}'
+        ),
+        AccessLine(504, "/v1/completions", "UT", 60.001, "10.1.1.1:8000", "abcd", 0, "x", 24, True),
+    ),
+    "ingress-nginx": (
+        (
+            '10.68.9.34 - - [28/Oct/2026:18:58:24 +0000] "POST /v1/chat/completions HTTP/1.1" 504 0 '
+            '"-" "OpenAI/1.109" 8220 60.000 '
+            "[llm-llm-prod-8000] [] 10.69.43.204:8000 0 60.000 504 73696360-e1bc"
+        ),
+        AccessLine(504, "/v1/chat/completions", "UT", 60.0, "10.69.43.204:8000", "73696360-e1bc", 0, "OpenAI/1.109", 0),
+    ),
+    "ingress-nginx that tried twice": (
+        (
+            '10.1.1.1 - - [28/Oct/2026:18:58:24 +0000] "POST /x HTTP/1.1" 502 0 "-" "py" 8220 0.004 '
+            "[a] [] 10.0.0.1:80, 10.0.0.2:80 0, 0 "
+            "0.001, 0.003 502, 502 abc"
+        ),
+        AccessLine(502, "/x", "UC", 0.004, "10.0.0.2:80", "abc", 1, "py", 0),
+    ),
+    "nginx with pairs": (
+        '10.0.0.1 - - [16/Sep/2026:13:00:38 +0000] "POST /x HTTP/1.1" 499 0 "-" "py" rt=30.001 urt=30.001 upstream=10.1.1.1:8000',
+        AccessLine(499, "/x", "DC", 30.001, "10.1.1.1:8000", "", 0, "py", 0),
+    ),
+    "uvicorn": (
+        'INFO:     10.111.7.4:46305 - "POST /v1/chat/completions HTTP/1.1" 400 Bad Request',
+        AccessLine(400, "/v1/chat/completions"),
+    ),
+    "uvicorn under SGLang": (
+        '[2025-11-05 16:35:02] INFO:     172.18.0.1:45748 - "POST /generate HTTP/1.1" 200 OK',
+        AccessLine(200, "/generate"),
+    ),
+    "litellm": (
+        (
+            'INFO:     10.1.9.34:1 - "POST /chat/completions HTTP/1.1" 429 Too Many Requests '
+            "request_id=b0-ec api_base=http://-/v1 duration_ms=2"
+        ),
+        AccessLine(429, "/chat/completions", "", 0.002, "", "b0-ec"),
+    ),
+    "vllm-router": (
+        (
+            "2026-10-07T16:34:03.481Z  WARN vllm_router_rs::routers::http::router: request_id=27-6 "
+            "method=POST path=/v1/completions "
+            "worker=http://10.76.204.171:8000 status=503 latency_ms=3"
+        ),
+        AccessLine(503, "/v1/completions", "UF", 0.003, "10.76.204.171:8000", "27-6"),
+    ),
+    "vllm-router without a worker": (
+        (
+            "2026-10-07T16:34:03.481Z  WARN vllm_router_rs::x: request_id=27-6 path=/v1/completions "
+            "worker=http://- status=503 latency_ms=0"
+        ),
+        AccessLine(503, "/v1/completions", "UH", 0.0, "", "27-6"),
+    ),
+    "router with units": (
+        'INFO http_request: smg::otel: finished processing request path=/generate status=200 latency="1.5s"',
+        AccessLine(200, "/generate", "", 1.5),
+    ),
+    "haproxy": (
+        (
+            "Feb  6 12:14:14 lb haproxy[14389]: 10.0.1.2:33317 [06/Feb/2026:12:14:14.655] http-in "
+            "llm/srv1 10/0/30/-1/60009 504 2750 - - "
+            'sH-- 1/1/1/1/0 0/0 "POST /x HTTP/1.1"'
+        ),
+        AccessLine(504, "", "UT", 60.009, "srv1", sent=2750),
+    ),
+    "haproxy, refused by the server": (
+        (
+            "Feb  6 12:14:14 lb haproxy[14389]: 10.0.1.2:33317 [06/Feb/2026:12:14:14.655] http-in "
+            "llm/srv1 0/0/-1/-1/3 503 217 - - "
+            'SC-- 1/1/1/1/3 0/0 "POST /x HTTP/1.1"'
+        ),
+        AccessLine(503, "", "UF", 0.003, "srv1", sent=217),
+    ),
+    "haproxy, given up in the queue": (
+        (
+            "Feb  6 12:14:14 lb haproxy[14389]: 10.0.1.2:33317 [06/Feb/2026:12:14:14.655] http-in "
+            "llm/<NOSRV> 0/60001/-1/-1/60001 503 217 - - "
+            'sQ-- 212/212/208/0/0 0/88 "POST /x HTTP/1.1"'
+        ),
+        AccessLine(503, "", "QT", 60.001, "", sent=217),
+    ),
+    "aws": (
+        (
+            "h2 2026-09-16T13:00:38.186641Z app/my-lb 10.0.0.1:2817 10.0.0.2:8000 0.001 59.998 0.001 460 - 34 366 "
+            '"POST https://llm.example:443/v1/completions HTTP/2.0" "py" - -'
+        ),
+        AccessLine(460, "/v1/completions", "DC", 60.0, "10.0.0.2:8000", sent=366),
+    ),
+    "text-generation-inference": (
+        (
+            '2026-01-01T00:00:00.000000Z  INFO chat_completions{total_time="2.5s" validation_time="1ms" queue_time="62.1µs"}: '
+            "text_generation_router::server: router/src/server.rs:409: Success"
+        ),
+        AccessLine(200, "/generate", seconds=2.5),
+    ),
+    "llama.cpp": ("srv  log_server_r: request: POST /v1/chat/completions 127.0.0.1 500", AccessLine(500, "/v1/chat/completions")),
+}
+
+
+@pytest.mark.parametrize(("line", "expected"), FORMS.values(), ids=FORMS)
+def test_forms(line: str, expected: AccessLine) -> None:
+    """A request reads alike from every program's log."""
+    read = parse_access(line.encode())
+    assert read is not None
+    assert read.seconds == (None if expected.seconds is None else pytest.approx(expected.seconds))
+    assert read == AccessLine(**{name: getattr(expected, name) for name in AccessLine.__slots__} | {"seconds": read.seconds})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "2026/10/28 18:58:24 [error] 31#31: *103032 upstream timed out (110: Operation timed out)",
+        "INFO:     Application startup complete.",
+        '{"status":"ok"}',
+        '{"status": [1]}',
+        "[2026-09-16T13:00:38.250Z] POST",
+        "",
+    ],
+)
+def test_other_lines_are_no_requests(line: str) -> None:
+    """Error lines, start-up lines and broken lines are not taken for requests."""
+    assert parse_access(line.encode()) is None
+
+
+@given(st.binary(max_size=300))
+def test_nothing_breaks_the_parser(line: bytes) -> None:
+    """Any bytes are a request or none."""
+    read = parse_access(line)
+    assert read is None or 0 <= read.status < 10**17
+
+
+@given(st.sampled_from([line for line, _ in FORMS.values()]), st.integers(0, 300), st.binary(max_size=5))
+def test_a_damaged_line_breaks_nothing(line: str, place: int, junk: bytes) -> None:
+    """A line with bytes put in anywhere is read or refused, never an error."""
+    data = line.encode()
+    parse_access(data[:place] + junk + data[place:])
+
+
+# ---------------------------------------------------------------- together
+
+
+def events_of(lines: list[tuple[float, AccessLine]], subject: Subject = GATEWAY) -> dict[str, list[Event]]:
+    summary = AccessSummary(subject, WINDOW, "gateway.log")
+    for time, line in lines:
+        summary.add(line, time)
+    found: dict[str, list[Event]] = {}
+    for event in summary.events():
+        found.setdefault(event.name, []).append(event)
+    return found
+
+
+def test_failures_at_one_duration() -> None:
+    """Failures that all end at 60.0 s are a limit, and the flags say whose."""
+    left = [(10_100.0 + n, AccessLine(0, "/v1/x", "DC", 59.96 + 0.02 * (n % 4), "a:1", sent=0)) for n in range(20)]
+    (event,) = events_of(left)["constant-duration-failures"]
+    assert (event.attrs["who"], event.attrs["seconds"], event.attrs["count"], event.attrs["share"]) == ("client", "60", "20", "1")
+    assert event.time == 10_100.0
+    proxy = [(10_100.0 + n, AccessLine(504, "/v1/x", "UT", 300.0)) for n in range(5)]
+    assert events_of(proxy)["constant-duration-failures"][0].attrs["who"] == "proxy"
+
+
+def test_people_who_leave_when_they_like_are_no_limit() -> None:
+    """Clients that give up after all sorts of times make no constant duration."""
+    left = [(10_100.0 + n, AccessLine(499, "/v1/x", "DC", 2.0 + 1.7 * n)) for n in range(30)]
+    found = events_of(left)
+    assert "constant-duration-failures" not in found
+    assert found["client-left"][0].attrs["total"] == "30"
+
+
+def test_a_request_that_starts_in_the_window_ends_later() -> None:
+    """Envoy stamps the start, so a request counts when it ended."""
+    lines = [
+        (9_950.0, AccessLine(504, "/v1/x", "UT", 60.0, starts=True)),
+        (11_190.0, AccessLine(504, "/v1/x", "UT", 60.0, starts=True)),
+    ]
+    assert events_of(lines * 3)["proxy-timeouts"][0].attrs["total"] == "3"
+
+
+def test_the_same_request_again() -> None:
+    """A request id that comes back is one request, and the pause between its comings is told."""
+    lines = [
+        (10_000.0 + 5 * n + 30 * again, AccessLine(499, "/v1/x", "DC", 30.0, request_id=f"id-{n}"))
+        for n in range(10)
+        for again in range(3)
+    ]
+    (event,) = events_of(sorted(lines, key=lambda one: one[0]))["repeated-request-ids"]
+    assert (event.attrs["attempts"], event.attrs["most"], event.attrs["spacing"]) == ("3.00", "3", "30.0")
+    assert event.time == 10_030.0
+
+
+def test_retries_that_the_client_counts() -> None:
+    """An excerpt in which every line is a repetition tells of as many attempts as it says."""
+    lines = [(10_000.0 + n, AccessLine(0, "/v1/x", "DC", 24.0, retry=1 + n % 3)) for n in range(30)]
+    assert events_of(lines)["repeated-request-ids"][0].attrs["attempts"] == "3.00"
+
+
+def test_distinct_requests_are_not_repeated() -> None:
+    """Requests with ids of their own are no repetition."""
+    assert "repeated-request-ids" not in events_of(
+        [(10_000.0 + n, AccessLine(200, "/v1/x", request_id=str(n))) for n in range(50)]
+    )
+
+
+def test_a_reset_of_an_idle_connection_is_told_from_a_cut_answer() -> None:
+    """A reset within milliseconds is a dead connection; one after seconds cut a running answer."""
+    idle = [(10_000.0 + 60 * n, AccessLine(503, "/v1/x", "UC", 0.002, "a:1", sent=0)) for n in range(4)]
+    cut = [(10_500.0 + 0.1 * n, AccessLine(502, "/v1/x", "UC", 8.0, "b:1", sent=0)) for n in range(6)]
+    found = events_of(idle + cut)
+    assert [event.attrs["count"] for event in found["connection-reset-idle"]] == ["1"] * 4
+    (burst,) = found["connection-reset-running"]
+    assert (burst.attrs["count"], burst.attrs["upstream"], burst.attrs["upstream_share"]) == ("6", "b:1", "1")
+
+
+def test_one_event_per_burst() -> None:
+    """Bursts of errors apart from each other stay apart, so that each can be laid beside what happened then."""
+    lines = [
+        (10_000.0 + 300 * burst + n, AccessLine(502, "/v1/x", "UC", 5.0, f"pod-{burst}:1"))
+        for burst in range(4)
+        for n in range(8)
+    ]
+    bursts = events_of(lines)["connection-reset-running"]
+    assert [event.time for event in bursts] == [10_000.0, 10_300.0, 10_600.0, 10_900.0]
+    assert {event.attrs["episodes"] for event in bursts} == {"4"}
+
+
+def test_all_failures_at_one_address() -> None:
+    """Failures to connect that are all at one address name it and its share."""
+    lines = [(10_000.0 + n, AccessLine(503, "/v1/x", "UF", 0.003, "dead:8000")) for n in range(30)]
+    lines += [(10_000.0 + n, AccessLine(200, "/v1/x", "", 3.0, "alive:8000")) for n in range(90)]
+    (event,) = events_of(lines)["connect-failures"]
+    assert (event.attrs["upstream"], event.attrs["upstream_share"], event.attrs["share"]) == ("dead:8000", "1", "0.25")
+    assert "all at dead:8000" in event.text
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        (AccessLine(503, "/v1/x", "UO", 0.0), "circuit-overflow"),
+        (AccessLine(503, "/v1/x", "UH", 0.001), "no-healthy-upstream"),
+        (AccessLine(503, "/v1/x", "URX", 0.1), "retry-limit"),
+        (AccessLine(504, "/v1/x"), "proxy-timeouts"),
+        (AccessLine(401, "/v1/x"), "auth-refused"),
+        (AccessLine(429, "/v1/x"), "load-refused"),
+        (AccessLine(413, "/v1/x"), "requests-refused"),
+        (AccessLine(500, "/v1/x"), "server-errors"),
+    ],
+)
+def test_ways_to_fail(line: AccessLine, name: str) -> None:
+    """Each way to fail has its name, and one or two failures say nothing yet."""
+    assert list(events_of([(10_000.0, line)] * 3)) == [name]
+    assert events_of([(10_000.0, line)] * 2) == {}
+
+
+def test_a_health_route_that_is_not_there() -> None:
+    """An engine that answers a health route with 404 is asked for the wrong thing; that is no request of a user."""
+    replica = Subject(Scope.REPLICA, "chat-0")
+    found = events_of([(10_000.0 + n, AccessLine(404, "/healthz/live")) for n in range(5)], replica)
+    assert list(found) == ["health-route-refused"]
+    assert found["health-route-refused"][0].attrs["path"] == "/healthz/live"
+
+
+def test_what_was_so_before_is_counted_apart() -> None:
+    """Failures of the baseline are no events of the window but are told beside them."""
+    lines = [(9_500.0 + n, AccessLine(400, "/v1/x")) for n in range(7)] + [
+        (10_500.0 + n, AccessLine(400, "/v1/x")) for n in range(4)
+    ]
+    (event,) = events_of(lines)["requests-refused"]
+    assert (event.attrs["before"], event.attrs["total"]) == ("7", "4")
+
+
+def test_hostile_values_are_cleaned() -> None:
+    """A client's name with an escape sequence or a secret does not reach an event."""
+    agent = "\x1b[31mx api_key=hunter2hunter2"
+    (event,) = events_of([(10_000.0, AccessLine(400, "/v1/x", agent=agent))] * 5)["requests-refused"]
+    assert event.attrs["agent"] == "x api_key=[removed]"
+
+
+def test_rates() -> None:
+    """A log that covers the window gives rates whose sum is the number of lines, under names of the vocabulary."""
+    summary = AccessSummary(GATEWAY, WINDOW, "gateway.log")
+    times = np.arange(9_000.0, 11_200.0, 0.5)
+    for number, time in enumerate(times):
+        summary.add(AccessLine(500 if number % 10 == 0 else 200, "/v1/x", "", 1.0), float(time))
+    series = {one.signal: one for one in summary.series()}
+    assert set(series) <= set(catalogue())
+    assert series["gateway.requests"].values.sum() * GRID == pytest.approx(len(times))
+    assert series["gateway.5xx"].values.sum() * GRID == pytest.approx(len(times) / 10)
+    assert (np.diff(series["gateway.requests"].times) > 0).all()
+
+
+def test_an_excerpt_has_no_rates() -> None:
+    """A few lines around a failure must not be read as the traffic of the service."""
+    summary = AccessSummary(GATEWAY, WINDOW, "gateway.log")
+    for n in range(100):
+        summary.add(AccessLine(503, "/v1/x", "UH", 0.0), 10_500.0 + n)
+    assert list(summary.series()) == []
+
+
+def test_lines_without_any_time() -> None:
+    """Requests without a stamp count as of the window's end, are marked so, and make no rates."""
+    summary = AccessSummary(GATEWAY, WINDOW, "gateway.log")
+    for _ in range(5):
+        summary.add(AccessLine(499, "/v1/x", "DC", 60.0), None)
+    events = list(summary.events())
+    assert {event.time for event in events} == {WINDOW.end}
+    assert {event.attrs["untimed"] for event in events} == {"yes"}
+    assert list(summary.series()) == []
+
+
+def test_a_proxys_error_page_is_no_part_of_an_answer() -> None:
+    """A reset at once is one on an idle connection although the proxy sends a page of its own."""
+    lines = [(10_000.0 + 60 * n, AccessLine(503, "/v1/x", "UC", 0.001, "a:1", sent=95)) for n in range(4)]
+    assert set(events_of(lines)) == {"connection-reset-idle"}

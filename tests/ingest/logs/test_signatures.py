@@ -1,0 +1,144 @@
+"""The signatures and Xid codes as data, and how a line finds its signature."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from triage.errors import ConfigError
+from triage.ingest.logs.emitters import KINDS
+from triage.ingest.logs.signatures import Signature, SignatureBook, group_of, searched, signature_book, signatures, xid_codes
+from triage.model.kinds import kinds
+
+BOOK = signature_book()
+SIGNATURES = signatures()
+EXAMPLES = [(one.id, line) for one in SIGNATURES for line in one.example]
+UNLIKE = [(one.id, line) for one in SIGNATURES for line in one.unlike]
+
+
+def found(line: str, emitter: str) -> list[str]:
+    return [match.signature.id for match in BOOK.match(line.encode(), emitter)]
+
+
+def in_json(line: str) -> str:
+    return json.dumps({"ts": "2026-11-29T13:00:05Z", "level": "info", "msg": line})
+
+
+def emitter_of(signature: str) -> str:
+    emitters = BOOK.by_id[signature].emitters
+    return emitters[0] if emitters else "other"
+
+
+@pytest.mark.parametrize(("signature", "line"), EXAMPLES)
+def test_examples_match(signature: str, line: str) -> None:
+    """Each example line has the signature that it stands under."""
+    assert signature in found(line, emitter_of(signature))
+
+
+@pytest.mark.parametrize("written", [str.lower, str.upper, in_json], ids=["lower", "upper", "json"])
+@pytest.mark.parametrize(("signature", "line"), EXAMPLES)
+def test_examples_match_however_they_are_written(signature: str, line: str, written: Callable[[str], str]) -> None:
+    """What a line means does not hang on its case nor on what wraps it."""
+    assert signature in found(written(line), emitter_of(signature))
+
+
+@pytest.mark.parametrize("written", [str, str.lower, str.upper], ids=["as-is", "lower", "upper"])
+@pytest.mark.parametrize(("signature", "line"), UNLIKE)
+def test_what_only_looks_alike_does_not_match(signature: str, line: str, written: Callable[[str], str]) -> None:
+    """Each counter-example does not have the signature that it stands under."""
+    assert signature not in found(written(line), emitter_of(signature))
+
+
+@pytest.mark.parametrize("signature", SIGNATURES, ids=lambda one: one.id)
+def test_a_signature_speaks_of_what_is_known(signature: Signature) -> None:
+    """Kinds and emitters exist, whoever blames something names a kind, and there is an example of every pattern."""
+    assert set(signature.kinds) <= set(kinds())
+    assert set(signature.emitters) <= set(KINDS)
+    assert signature.role == "info" or signature.kinds
+    assert bool(signature.made_from) != bool(signature.example)
+    assert not signature.made_from or signature.made_from in BOOK.by_id
+
+
+def test_no_id_twice() -> None:
+    """The table by id has lost nothing."""
+    text = (Path(__file__).parents[3] / "signatures/lines.yaml").read_text(encoding="utf-8")
+    assert text.count("\n- id: ") == len(SIGNATURES)
+
+
+def test_an_emitter_that_cannot_say_it_is_not_believed() -> None:
+    """The words of an engine in a gateway's log are not an engine's."""
+    line = "RuntimeError: No CUDA GPUs are available"
+    assert found(line, "engine") == ["no-cuda-device"]
+    assert found(line, "gateway") == []
+
+
+def test_memory_that_is_in_pieces() -> None:
+    """An allocation that fails beside as much idle memory is told from one that finds none, and from one that others took."""
+    asked = (
+        "OutOfMemoryError: CUDA out of memory. Tried to allocate 546.00 MiB. GPU 0 has a total capacity of 22.49 GiB of which "
+    )
+    end = " Of the allocated memory 20.73 GiB is allocated by PyTorch, and {} is reserved by PyTorch but unallocated."
+    free = "514.25 MiB is free."
+    mine = " Including non-PyTorch memory, this process has 14.00 GiB memory in use."
+    other = " Process 9 has {} memory in use."
+    assert found(asked + free + end.format("737.41 MiB"), "engine") == ["cuda-oom-fragmented"]
+    assert found(asked + free + end.format("410.00 MiB"), "engine") == ["cuda-oom-fragmented"]
+    assert found(asked + free + end.format("41.00 MiB"), "engine") == ["cuda-oom"]
+    assert found(asked + free + other.format("7.50 GiB") + mine + end.format("737.41 MiB"), "engine") == ["cuda-oom-foreign"]
+    assert found(asked + free + other.format("12.00 MiB") + mine + end.format("41.00 MiB"), "engine") == ["cuda-oom"]
+
+
+def test_a_card_that_is_taken_before_the_start() -> None:
+    """The same refusal means another thing if the card was all but empty than if somebody held it."""
+    line = "Free memory on device cuda:0 ({}/79.65 GiB) on startup is less than desired GPU memory utilization (0.9, 71.69 GiB)."
+    assert found(line.format("77.59"), "engine") == ["startup-share-too-large"]
+    assert found(line.format("9.42"), "engine") == ["startup-card-occupied"]
+
+
+def test_a_collective_that_never_worked() -> None:
+    """The first operation of all points to the path between the cards, a late one to a rank that is stuck."""
+    line = "Watchdog caught collective operation timeout: WorkNCCL(SeqNum={}, OpType=ALLREDUCE, NumelIn=1) ran for 600040 ms"
+    assert found(line.format(1), "engine") == ["collective-first-timeout"]
+    assert found(line.format(4967570), "engine") == ["collective-timeout"]
+
+
+def test_groups_become_attributes() -> None:
+    """The same attribute may be found at several places of a pattern."""
+    line = b"Triton kernel 'chunk_kda' took 2.44 s to compile after serving started."
+    (match,) = BOOK.match(line, "engine")
+    assert match.groups == {"kernel": "chunk_kda", "seconds": "2.44"}
+
+
+@pytest.mark.parametrize("said", ["a(?=b)", "a & b(?=c)"])
+def test_a_pattern_that_is_no_re2(said: str) -> None:
+    """A look-ahead is refused, at the latest when the rarest group of its alternative is met."""
+    bad = Signature(id="bad", says=(said,), role="info", severity="info", meaning="x", source="x", example=("ab",))
+    with pytest.raises(ConfigError, match="not valid RE2"):
+        list(SignatureBook((bad,)).match(b"a", "engine"))
+
+
+@pytest.mark.parametrize("signature", SIGNATURES, ids=lambda one: one.id)
+def test_every_group_is_an_re2(signature: Signature) -> None:
+    """Groups, counter-groups and fields that no example reaches can be compiled, too."""
+    for group in (group for said in signature.says for group in said.split(" & ")):
+        searched(signature.id, group_of(group))
+    searched(signature.id, group_of(signature.not_))
+    assert all(searched(signature.id, pattern).groups >= 1 for pattern in signature.fields.values())
+
+
+def test_the_order_of_what_is_said_does_not_matter() -> None:
+    """Clauses may come in another order, with other words of the same meaning between them."""
+    assert found("gave up: no memory left, cudaMalloc failed on rank 3", "engine") == ["cuda-oom"]
+    assert found("oom: GPU ran out of device memory", "engine") == ["cuda-oom"]
+    turned = "gpu memory utilization (0.9, 71.69 GiB): smaller than desired is the free memory on device cuda:0 (77.59/79.65 GiB)"
+    assert found(turned, "engine") == ["startup-share-too-large"]
+
+
+def test_xid_codes() -> None:
+    """A lost card is the hardware's fault, a torn-down channel follows from something else, and kinds are known."""
+    codes = xid_codes()
+    assert (codes["79"].fault_class, codes["79"].kinds) == ("hardware", ("gpu-off-bus",))
+    assert codes["45"].role == "consequence"
+    assert codes["31"].fault_class == "app"
+    assert {kind for code in codes.values() for kind in code.kinds} <= set(kinds())

@@ -1,0 +1,322 @@
+"""Which series are the service's, in the ways in which services are really deployed, and whose they are not."""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from triage.ingest.metrics.dialects import load_dialects
+from triage.ingest.metrics.naming import index_names, speaker
+from triage.ingest.owners.places import authority, host
+from triage.ingest.owners.subjects import Selection, owned_by, select, speaks_of
+from triage.ingest.raw import RawSeries
+from triage.model.recording import Subject
+from triage.model.service import Service
+from triage.model.vocabulary import Scope
+
+INDEX = index_names(load_dialects())
+TIMES = np.array([0.0, 15.0])
+ENGINE = "vllm:num_preemptions_total"
+NODE = "node_load1"
+
+Row = tuple[str, Mapping[str, str]]
+
+
+def selection(rows: Iterable[Row], name: str = "llm-prod", **more: object) -> Selection:
+    series = [RawSeries(metric, labels, TIMES, TIMES) for metric, labels in rows]
+    service = Service.model_validate({"name": name, **more})
+    return select(series, service, lambda metric: speaker(INDEX, metric))
+
+
+def engine(**labels: str) -> Row:
+    return ENGINE, labels
+
+
+def pod_info(pod: str, **labels: str) -> Row:
+    return "kube_pod_info", {"job": "kube-state-metrics", "instance": "10.9.9.9:8080", "pod": pod, **labels}
+
+
+def replica(name: str) -> Subject:
+    return Subject(Scope.REPLICA, name)
+
+
+OWNED = (
+    "llm-prod", "llm-prod-0", "llm-prod-12", "llm-prod-5b59c84684-2mchc", "llm-prod-5b59c84684", "llm-prod-2mchc",
+    "llm-prod-predictor", "llm-prod-predictor-00001-deployment-5b59c84684-2mchc", "llm-prod-decode-7c9d5b8f6-x8q2m",
+    "llm-prod-vllmworker-7c9d5b8f6-x8q2m", "llm-prod-vllmdecodeworker-0",
+    "llm-prod-prefill-0", "llm-prod-0-1", "llm-prod-0-worker", "llm-prod-head", "llm-prod-worker-0", "llm-prod-engine",
+    "keda-hpa-llm-prod", "llm-prod-hpa",
+)  # fmt: skip
+
+FOREIGN = (
+    "", "llm", "llm-pro", "llm-prods", "llm-production", "my-llm-prod", "llm-prod-canary", "llm-prod-canary-5b59c84684-2mchc",
+    "llm-prod-eu", "llm-prod-eu-0", "llm-prod-batch", "llm-prod-gateway-7c9d5b8f6-x8q2m", "llm-prod-canary-0", "llm-prod2",
+    "llm-prod-chat", "keda-hpa-llm-prod-canary", "keda-hpa-other", "llm-prod_0", "llm-prod-",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OWNED)
+def test_names_of_the_service(name: str) -> None:
+    """Pods of deployments, stateful sets, leader-worker sets, Ray, KServe and their parts; autoscalers made by KEDA."""
+    assert owned_by(name, "llm-prod")
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_names_of_others(name: str) -> None:
+    """A second service whose name starts with ours is another one: words are no hashes, and a gateway is no engine."""
+    assert not owned_by(name, "llm-prod")
+
+
+def test_known_names_decide_what_looks_alike() -> None:
+    """llm-prod-2 may be the third pod of a stateful set; where something of that name is known, it is not."""
+    assert owned_by("llm-prod-2-0", "llm-prod")
+    assert not owned_by("llm-prod-2-0", "llm-prod", {"llm-prod-2"})
+    assert not owned_by("llm-prod-2", "llm-prod", {"llm-prod-2"})
+    assert owned_by("llm-prod-20", "llm-prod", {"llm-prod-2"})
+
+
+@given(st.text(max_size=12), st.text(min_size=1, max_size=12))
+def test_hostile_names_do_no_harm(name: str, service: str) -> None:
+    """Names are data: signs that mean something in patterns mean nothing here, and halves of characters are no error."""
+    owned_by(name, service)
+    speaks_of(name, service)
+    assert owned_by(service, service)
+    assert speaks_of(f"/{service}/", service) or not service.strip("\n")
+
+
+def test_halves_of_characters() -> None:
+    """JSON can hold half of a surrogate pair."""
+    assert not owned_by("llm-prod-\ud800", "llm-prod")
+    assert not speaks_of("\ud800llm-prodx", "llm-prod")
+
+
+SPOKEN = {
+    "llm-prod": True,
+    "outbound|8000||llm-prod.default.svc.cluster.local": True,
+    "default-llm-prod-8000": True,
+    "httproute/default/llm-prod/rule/0": True,
+    "default_llm-prod_8000": True,
+    "llm-prod-predictor.default": True,
+    "openai/llm-prod": True,
+    "llm-prod-canary": False,
+    "llm-prod-eu.default.svc": False,
+    "llm-prod_canary": False,
+    "llm-production": False,
+    "xllm-prod": False,
+    "": False,
+}
+
+
+@pytest.mark.parametrize(("route", "ours"), SPOKEN.items())
+def test_routes_that_speak_of_the_service(route: str, ours: bool) -> None:
+    """A route or cluster speaks of the service if it holds its name, and not the beginning of a longer one."""
+    assert speaks_of(route, "llm-prod") is ours
+
+
+def test_route_of_a_known_longer_name() -> None:
+    """Before our name may stand a namespace or the beginning of another service's name: known ones are told apart."""
+    assert speaks_of("default-llm-prod-80", "llm-prod")
+    assert not speaks_of("default-my-llm-prod-80", "llm-prod", {"my-llm-prod"})
+    assert not speaks_of("gpt", "")
+
+
+def test_models_with_versions_are_different_models() -> None:
+    """llama-3 is not llama-3.1."""
+    assert speaks_of("hosted_vllm/llama-3", "llama-3")
+    assert not speaks_of("hosted_vllm/llama-3.1-8b", "llama-3")
+
+
+ADDRESSES = {
+    "http://10.0.0.1:8000/v1": ("10.0.0.1:8000", "10.0.0.1"),
+    "10.0.0.1:8000": ("10.0.0.1:8000", "10.0.0.1"),
+    "gpu1": ("gpu1", "gpu1"),
+    "https://[fd00::1]:8000/x": ("[fd00::1]:8000", "fd00::1"),
+    "[fd00::1]:8000": ("[fd00::1]:8000", "fd00::1"),
+    "": ("", ""),
+}
+
+
+@pytest.mark.parametrize(("address", "parts"), ADDRESSES.items())
+def test_addresses(address: str, parts: tuple[str, str]) -> None:
+    """Host and port are found with and without scheme, path and brackets."""
+    assert (authority(address), host(address)) == parts
+
+
+def test_deployment_in_a_cluster() -> None:
+    """Pods are replicas by their names, the exporter's own pod is not the one that it speaks of, nodes are known by the pods."""
+    pod = "llm-prod-5b59c84684-2mchc"
+    found = selection(
+        [
+            engine(pod=pod, instance="10.0.0.1:8000", job="vllm"),
+            pod_info(pod, node="n1", pod_ip="10.0.0.1", created_by_kind="ReplicaSet", created_by_name="llm-prod-5b59c84684"),
+            pod_info("other-0", node="n2"),
+        ]
+    )
+    assert found.named
+    assert found.pods == {pod}
+    assert found.nodes == {"n1"}
+    assert found.replica({"pod": pod}) == replica(pod)
+    assert found.replica({"pod": "dcgm-exporter-abcde", "exported_pod": pod}) == replica(pod)
+    assert found.replica({"pod": "other-0"}) is None
+    assert found.replica({"worker": "http://10.0.0.1:8000"}, ["worker"]) == replica(pod)
+    assert found.node({"node": "n1"}) == Subject(Scope.NODE, "n1")
+    assert found.node({"node": "n2"}) is None
+
+
+NEIGHBOURS = [
+    engine(pod="llm-prod-5b59c84684-2mchc", instance="10.0.0.1:8000", job="vllm", service="llm-prod"),
+    engine(pod="llm-prod-canary-7c9d5b8f6-x8q2m", instance="10.0.0.2:8000", job="vllm", service="llm-prod-canary"),
+    engine(pod="llm-prod-eu-0", instance="10.0.0.3:8000", job="vllm", service="llm-prod-eu"),
+    ("kube_deployment_spec_replicas", {"deployment": "llm-prod-2", "job": "kube-state-metrics"}),
+    pod_info("llm-prod-2-0"),
+]
+
+
+def test_services_whose_names_begin_with_ours() -> None:
+    """Neither pods nor routes nor addresses of llm-prod-canary and its like are llm-prod's, and the other way round."""
+    found = selection(NEIGHBOURS)
+    assert found.pods == {"llm-prod-5b59c84684-2mchc"}
+    assert found.gateway({"envoy_cluster_name": "llm-prod", "pod": "gw"}) == Subject(Scope.GATEWAY, "gw")
+    assert found.gateway({"envoy_cluster_name": "llm-prod-canary", "pod": "gw"}) is None
+    assert found.owned({"deployment": "llm-prod"}) == Subject(Scope.SERVICE, "llm-prod")
+    assert found.owned({"deployment": "llm-prod-canary"}) is None
+    assert found.target({"job": "vllm", "instance": "10.0.0.2:8000"}) is None
+    assert found.target({"job": "vllm", "instance": "10.9.0.9:8000", "service": "llm-prod-eu"}) is None
+    assert selection(NEIGHBOURS, "llm-prod-canary").pods == {"llm-prod-canary-7c9d5b8f6-x8q2m"}
+
+
+def test_whoever_comes_first_does_not_matter() -> None:
+    """The same series in another order make the same selection."""
+    assert selection(NEIGHBOURS) == selection(NEIGHBOURS[::-1])
+
+
+def test_canary_behind_our_own_service_is_ours() -> None:
+    """A label that names the service outweighs a pod's name: the canary answers the service's requests."""
+    found = selection([*NEIGHBOURS, engine(pod="llm-prod-next-7c9d5b8f6-x8q2m", instance="10.0.0.7:8000", service="llm-prod")])
+    assert "llm-prod-next-7c9d5b8f6-x8q2m" in found.pods
+
+
+def test_who_made_a_pod_outweighs_its_name() -> None:
+    """llm-prod-2mchc could be a pod of ours; the cluster says that a job of another name made it."""
+    named = engine(service="llm-prod", pod="llm-prod-0", instance="10.0.0.1:8000")
+    rows = [named, pod_info("llm-prod-2mchc", created_by_kind="Job", created_by_name="llm-prod-cleanup")]
+    assert selection(rows).pods == {"llm-prod-0"}
+    rows = [named, pod_info("x-2mchc-abcde", created_by_kind="ReplicaSet", created_by_name="llm-prod-5b59c84684")]
+    assert selection(rows).pods == {"llm-prod-0", "x-2mchc-abcde"}
+
+
+def test_leaders_and_their_workers() -> None:
+    """A leader-worker set has a stateful set for each group, whose names are those of the leaders."""
+    rows = [
+        engine(pod="llm-prod-0", instance="10.0.0.1:8000", job="vllm"),
+        pod_info("llm-prod-0", node="n1", created_by_kind="StatefulSet", created_by_name="llm-prod"),
+        pod_info("llm-prod-0-1", node="n2", created_by_kind="StatefulSet", created_by_name="llm-prod-0"),
+    ]
+    assert selection(rows).pods == {"llm-prod-0", "llm-prod-0-1"}
+    assert selection(rows).nodes == {"n1", "n2"}
+
+
+def test_namespace_that_was_set_for_the_service() -> None:
+    """Pods of the same name in another namespace are others'; an exporter's own namespace is not the pod's."""
+    rows = [
+        engine(pod="llm-prod-0", instance="10.0.0.1:8000", namespace="prod"),
+        engine(pod="llm-prod-0", instance="10.1.0.1:8000", namespace="staging"),
+        pod_info("llm-prod-1", namespace="staging"),
+    ]
+    found = selection(rows, labels={"namespace": "prod"})
+    assert found.pods == {"llm-prod-0"}
+    assert found.replica({"pod": "llm-prod-0", "namespace": "staging"}) is None
+    card = {"UUID": "GPU-a", "pod": "llm-prod-0", "namespace": "gpu-operator", "exported_namespace": "prod"}
+    assert found.gpu(card) == Subject(Scope.GPU, "GPU-a")
+    assert found.gpu({**card, "exported_namespace": "staging"}) is None
+    assert found.owned({"deployment": "llm-prod", "namespace": "staging"}) is None
+
+
+def test_bare_metal() -> None:
+    """A job named like the service, no pods: addresses are the replicas, and only their machines are its nodes."""
+    rows = [
+        engine(job="llm-prod", instance="gpu1:8000"),
+        engine(job="llm-prod", instance="gpu2:8000"),
+        engine(job="other", instance="gpu3:8000"),
+        *((NODE, {"job": "node", "instance": f"gpu{number}:9100"}) for number in (1, 2, 3)),
+        ("node_uname_info", {"job": "node", "instance": "gpu1:9100", "nodename": "gpu1.example.org"}),
+    ]
+    found = selection(rows)
+    assert found.replica({"job": "llm-prod", "instance": "gpu1:8000"}) == replica("gpu1:8000")
+    assert found.replica({"job": "other", "instance": "gpu3:8000"}) is None
+    assert found.nodes == {"gpu1.example.org", "gpu2"}
+    assert found.node({"instance": "gpu1:9100"}) == Subject(Scope.NODE, "gpu1.example.org")
+    assert found.node({"instance": "gpu3:9100"}) is None
+    assert found.gpu({"UUID": "GPU-c", "instance": "gpu3:9400"}) is None
+    assert found.gpu({"gpu": "0", "instance": "gpu2:9400"}) == Subject(Scope.GPU, "gpu2/0")
+    assert found.target({"job": "llm-prod", "instance": "gpu1:8000"}) == replica("gpu1:8000")
+
+
+def test_machines_of_which_nobody_says_what_they_run() -> None:
+    """Where nothing ties engines to machines, all machines in the data are looked at."""
+    found = selection([engine(service="llm-prod", instance="10.0.0.1:8000"), (NODE, {"instance": "gpu7:9100"})])
+    assert found.nodes == frozenset()
+    assert found.node({"instance": "gpu7:9100"}) == Subject(Scope.NODE, "gpu7")
+
+
+def test_named_by_its_model_only() -> None:
+    """An engine whose only name is its model's belongs to the service of that name."""
+    found = selection([engine(model_name="qwen3-32b", instance="h:1"), engine(model_name="llama", instance="h:2")], "qwen3-32b")
+    assert found.replicas == {"h:1": "h:1"}
+    assert found.replica({"model_name": "llama", "instance": "h:2"}) is None
+
+
+def test_one_engine_that_says_nothing() -> None:
+    """A dump of one engine without labels is the service's; of two engines nobody can say whose they are."""
+    alone = selection([engine(instance="localhost:8000")])
+    assert alone.everything
+    assert alone.replica({"instance": "localhost:8000"}) == replica("localhost:8000")
+    assert alone.gpu({"UUID": "GPU-a"}) == Subject(Scope.GPU, "GPU-a")
+    two = selection([engine(instance="a:8000"), engine(instance="b:8000")])
+    assert not two.named
+    assert two.replica({"instance": "a:8000"}) is None
+    assert not selection([engine(instance="a:8000", model_name="llama")]).named
+
+
+def test_replica_that_another_program_names() -> None:
+    """Routers name replicas by address, pod, namespace and pod, or name in the cluster's DNS; others' stay out."""
+    found = selection([engine(pod="llm-prod-0", instance="10.0.0.1:8000", service="llm-prod")])
+    for address in ("http://10.0.0.1:8000/v1", "llm-prod-0", "default/llm-prod-0", "http://llm-prod-0.llm-prod.default.svc:8000"):
+        assert found.replica({"endpoint": address}, ["endpoint"]) == replica("llm-prod-0"), address
+    assert found.replica({"endpoint": "http://10.7.7.7:8000"}, ["endpoint"]) is None
+    dead = {"endpoint": "http://10.0.0.9:8000", "service": "llm-prod"}
+    assert found.replica(dead, ["endpoint"]) == replica("10.0.0.9:8000")
+
+
+def test_gateway_with_a_name_of_its_own() -> None:
+    """A router's own service name says nothing while there is one service; with others around it must name ours."""
+    ours = engine(pod="llm-prod-0", instance="10.0.0.1:8000", service="llm-prod")
+    other = engine(pod="other-0", instance="10.0.0.2:8000", service="other")
+    router = {"service": "litellm", "pod": "litellm-0"}
+    assert selection([ours]).gateway(router) == Subject(Scope.GATEWAY, "litellm-0")
+    assert selection([ours, other]).gateway(router) is None
+    assert selection([ours, other]).gateway({**router, "service": "llm-prod-router"}) is not None
+    assert selection([ours, other]).gateway({**router, "service": "other"}) is None
+    assert selection([ours, other]).gateway({"pod": "gw-0"}) == Subject(Scope.GATEWAY, "gw-0")
+    assert selection([ours, other]).gateway({**router, "requested_model": "llm-prod"}) is not None
+    assert selection([ours, other]).gateway({"ingress": "llm-prod", "service": "ingress-nginx"}) is not None
+
+
+def test_client_and_whom_it_asks() -> None:
+    """Calls are told apart by the address that they go to: by name, in the cluster's DNS, or straight to a replica."""
+    found = selection([engine(pod="llm-prod-0", instance="10.0.0.1:8000", service="llm-prod")])
+    for address in ("llm-prod", "llm-prod.default.svc:8000", "http://10.0.0.1:8000"):
+        assert found.client({"server_address": address, "job": "app"}) == Subject(Scope.CLIENT, "app"), address
+    for address in ("payments", "llm-prod-canary", "example.org"):
+        assert found.client({"server_address": address, "job": "app"}) is None, address
+    assert found.client({"service": "chat-app", "job": "app"}) == Subject(Scope.CLIENT, "app")
+
+
+def test_slices_of_a_card() -> None:
+    """Each instance of a card that is split is a card of its own."""
+    card = ("DCGM_FI_DEV_GPU_TEMP", {"Hostname": "n1", "gpu": "2"})
+    found = selection([engine(service="llm-prod", instance="a:8000"), card])
+    assert found.gpu({"UUID": "GPU-a", "GPU_I_ID": "3"}) == Subject(Scope.GPU, "GPU-a/mig-3")
+    assert found.gpu({"Hostname": "n1", "gpu": "2"}) == Subject(Scope.GPU, "n1/2")

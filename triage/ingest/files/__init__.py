@@ -1,0 +1,1 @@
+"""What people hand over: incident folders, recordings as Parquet, scrapes saved as files."""

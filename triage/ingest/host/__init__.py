@@ -1,0 +1,1 @@
+"""The machine itself: processes, the text files of the kernel, sampling."""

@@ -1,0 +1,430 @@
+"""All access lines of a file together: rates, and a few telling events.
+
+Single requests never become events; what is kept is how many failed in which way, where, after how long, and how often they
+came back.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from statistics import median
+from typing import NamedTuple
+
+import numpy as np
+
+from triage.ingest.logs.access_log import IDLE_RESET, AccessLine
+from triage.ingest.logs.redaction import clean
+from triage.ingest.logs.signatures import Role
+from triage.model.recording import Event, Origin, Series, Subject, Window
+from triage.model.vocabulary import Scope
+
+GRID = 15.0
+"""Distance of the samples made of single lines, seconds."""
+
+EPISODE_GAP = 20.0
+"""Failures further apart than this, in seconds, are two episodes: longer than the pause between retries, shorter than between
+two pods of a roll-out."""
+
+MIN_FAILURES = 3
+"""Fewer failures of one sort than this say nothing by themselves."""
+
+MIN_DURATION = 1.0
+"""Failures faster than this are refusals; a limit on duration that anybody sets is longer."""
+
+CLUSTER_SHARE = 0.5
+"""Share of the slow failures that must end at one duration: people who give up by themselves do so at many."""
+
+_MAX_EPISODES = 20
+_MAX_KEYS = 5000
+_MAX_REQUESTS = 200_000
+_MAX_GAPS = 2000
+
+
+class Told(NamedTuple):
+    """Name, role and kinds of an event."""
+
+    name: str
+    role: Role
+    kinds: str
+
+
+_CONSTANT = Told("constant-duration-failures", "consequence", "timeout-mismatch client-retry-multiplication")
+_REPEATED = Told("repeated-request-ids", "cause", "retry-storm client-retry-multiplication")
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """One way to fail.
+
+    :param name: name of its events
+    :param holds: whether a failed request failed so
+    """
+
+    name: str
+    role: Role
+    kinds: str
+    meaning: str
+    holds: Callable[[AccessLine], bool]
+
+
+def _flag(*wanted: str) -> Callable[[AccessLine], bool]:
+    return lambda line: any(flag in wanted for flag in line.flags.split(","))
+
+
+def _status(*wanted: int) -> Callable[[AccessLine], bool]:
+    return lambda line: line.status in wanted
+
+
+def _between(low: int, high: int) -> Callable[[AccessLine], bool]:
+    return lambda line: low <= line.status <= high
+
+
+_timed_out_flag, _left_flag = _flag("UT", "SI", "DT"), _flag("DC", "DPE")
+
+
+def _timed_out(line: AccessLine) -> bool:
+    return _timed_out_flag(line) or line.status in {408, 504}
+
+
+def _left(line: AccessLine) -> bool:
+    return _left_flag(line) or line.status in {0, 499}
+
+
+def _reset(*, idle: bool) -> Callable[[AccessLine], bool]:
+    reset = _flag("UC", "UR")
+    return lambda line: reset(line) and _at_once(line) == idle
+
+
+def _at_once(line: AccessLine) -> bool:
+    """Whether a request failed before any of its answer came; what was sent then is the proxy's own page."""
+    return line.seconds is not None and line.seconds <= IDLE_RESET and (not line.sent or line.status >= 500)
+
+
+SORTS: tuple[Sort, ...] = (
+    Sort("circuit-overflow", "cause", "circuit-breaker-overflow", "refused by a limit of the proxy itself", _flag("UO")),
+    Sort(
+        "queue-timeouts", "cause", "concurrency-cap true-overload", "waited in the proxy's queue for as long as they may",
+        _flag("QT"),
+    ),
+    Sort(
+        "no-healthy-upstream", "consequence", "engine-dead gateway-cooldown-all dns-discovery-failure",
+        "found no engine to go to", _flag("UH", "NC"),
+    ),
+    Sort(
+        "connect-failures", "consequence", "gateway-stale-routing engine-dead", "found nobody at the engine's address",
+        _flag("UF"),
+    ),
+    Sort(
+        "connection-reset-idle", "cause", "keepalive-race", "were sent on a connection that the engine had just closed",
+        _reset(idle=True),
+    ),
+    Sort(
+        "connection-reset-running", "consequence", "ungraceful-drain engine-dead", "lost the engine while they ran",
+        _reset(idle=False),
+    ),
+    Sort("retry-limit", "consequence", "retry-storm", "were given up because the retry limit was reached", _flag("URX")),
+    Sort("proxy-timeouts", "consequence", "timeout-mismatch cold-start-too-slow", "ran into a limit of the proxy", _timed_out),
+    Sort("client-left", "info", "timeout-mismatch client-retry-multiplication", "were left by their client", _left),
+    Sort("auth-refused", "info", "credential-or-cert-expiry", "were refused for their credentials", _status(401, 403)),
+    Sort("load-refused", "info", "concurrency-cap gateway-cooldown-all", "were refused for load", _status(429)),
+    Sort("requests-refused", "info", "client-requests-refused", "were refused as the client's fault", _between(400, 499)),
+    Sort("server-errors", "consequence", "bad-rollout engine-dead", "ended in a server error", _between(500, 999)),
+)  # fmt: skip
+"""Ways to fail, most telling first; a request is counted under the first that holds."""
+
+
+@dataclass
+class Episode:
+    """Failures of one sort without a longer pause."""
+
+    start: float
+    end: float
+    count: int = 0
+
+
+@dataclass
+class Tally:
+    """Failures of one sort: how many, when, where."""
+
+    before: int = 0
+    total: int = 0
+    episodes: list[Episode] = field(default_factory=list)
+    upstreams: Counter[str] = field(default_factory=Counter)
+    agents: Counter[str] = field(default_factory=Counter)
+    paths: Counter[str] = field(default_factory=Counter)
+    statuses: Counter[int] = field(default_factory=Counter)
+    seconds: list[float] = field(default_factory=list)
+
+    def add(self, line: AccessLine, time: float) -> None:
+        """Counts a failure of the window."""
+        self.total += 1
+        self.statuses[line.status] += 1
+        _count(self.upstreams, line.upstream)
+        _count(self.agents, line.agent)
+        _count(self.paths, line.path)
+        if line.seconds is not None and len(self.seconds) < _MAX_GAPS:
+            self.seconds.append(line.seconds)
+        last = self.episodes[-1] if self.episodes else None
+        if last is None or (time - last.end > EPISODE_GAP and len(self.episodes) < _MAX_EPISODES):
+            last = Episode(time, time)
+            self.episodes.append(last)
+        last.start, last.end, last.count = min(last.start, time), max(last.end, time), last.count + 1
+
+
+def _count(counter: Counter[str], key: str) -> None:
+    """Counts a key, unless there are so many that somebody makes them up."""
+    if key and (key in counter or len(counter) < _MAX_KEYS):
+        counter[key] += 1
+
+
+@dataclass
+class Comings:
+    """How often one request came."""
+
+    last: float
+    times: int = 1
+
+
+_GATEWAY_SIGNALS: dict[str, Callable[[AccessLine], bool]] = {
+    "requests": _between(0, 999),
+    "2xx": _between(200, 399),
+    "4xx": lambda line: 400 <= line.status < 500 and line.status not in {429, 499},
+    "429": _status(429),
+    "401": _status(401, 403),
+    "5xx": _between(500, 999),
+    "client_left": _left,
+    "timeouts": _timed_out,
+    "overflow": _flag("UO"),
+    "connect_failures": _flag("UF"),
+    "resets": _flag("UC"),
+    "retries": lambda line: line.retry > 0,
+}
+_ENGINE_SIGNALS = {name: _GATEWAY_SIGNALS[name] for name in ("requests", "2xx", "4xx", "5xx")}
+
+
+class AccessSummary:
+    """What all access lines of one file say together.
+
+    :param subject: the gateway, or the replica whose front end logged the lines
+    :param source: name of the file
+    """
+
+    def __init__(self, subject: Subject, window: Window, source: str) -> None:
+        self._subject = subject
+        self._window = window
+        self._source = source
+        self._prefix, self._signals = (
+            ("http", _ENGINE_SIGNALS) if subject.scope is Scope.REPLICA else ("gateway", _GATEWAY_SIGNALS)
+        )
+        self._bins: dict[str, Counter[int]] = {name: Counter() for name in self._signals}
+        self._alike: dict[tuple[int, str, bool], tuple[str, ...]] = {}
+        self._tallies: dict[str, Tally] = {}
+        self._durations: dict[str, Counter[int]] = {"client": Counter(), "proxy": Counter()}
+        self._first_at: dict[tuple[str, int], float] = {}
+        self._requests: dict[str, Comings] = {}
+        self._gaps: list[float] = []
+        self._again = 0
+        self._said_retries = 0
+        self._repeat_at: float | None = None
+        self._span: tuple[float, float] | None = None
+        self.count = 0
+        self.untimed = False
+
+    def add(self, line: AccessLine, stamp: float | None) -> None:
+        """Counts a line. Lines without any time count as of the window's end."""
+        if line.is_probe:
+            self._add_probe(line, stamp)
+            return
+        time = self._moment(line, stamp)
+        if not self._window.baseline_start <= time <= self._window.end:
+            return
+        self._put_in_bins(line, time)
+        if time >= self._window.start:
+            self.count += 1
+            self._see_repetition(line, time)
+        if line.failed:
+            self._add_failure(line, time)
+
+    def _moment(self, line: AccessLine, stamp: float | None) -> float:
+        """When the request ended."""
+        if stamp is None:
+            self.untimed = True
+            return self._window.end
+        return stamp + (line.seconds or 0.0) if line.starts else stamp
+
+    def _put_in_bins(self, line: AccessLine, time: float) -> None:
+        if self.untimed:
+            return
+        low, high = self._span or (time, time)
+        self._span = (min(low, time), max(high, time))
+        number = int(time // GRID)
+        for name in self._counts_as(line):
+            self._bins[name][number] += 1
+
+    def _counts_as(self, line: AccessLine) -> tuple[str, ...]:
+        """The signals that a line counts for; lines that are alike in what decides it share the answer."""
+        key = (line.status, line.flags, line.retry > 0)
+        names = self._alike.get(key)
+        if names is None:
+            names = tuple(name for name, holds in self._signals.items() if holds(line))
+            if len(self._alike) < _MAX_KEYS:
+                self._alike[key] = names
+        return names
+
+    def _add_probe(self, line: AccessLine, stamp: float | None) -> None:
+        """A health route that answers 401, 403 or 404: somebody asks for the wrong thing."""
+        if line.status not in {401, 403, 404} or self._subject.scope is not Scope.REPLICA:
+            return
+        time = self._moment(line, stamp)
+        if self._window.start <= time <= self._window.end:
+            self._tallies.setdefault("health-route-refused", Tally()).add(line, time)
+
+    def _add_failure(self, line: AccessLine, time: float) -> None:
+        sort = next((sort for sort in SORTS if sort.holds(line)), None)
+        if sort is None:
+            return
+        tally = self._tallies.setdefault(sort.name, Tally())
+        if time < self._window.start:
+            tally.before += 1
+            return
+        tally.add(line, time)
+        if line.seconds is not None and line.seconds >= MIN_DURATION and sort.name in {"client-left", "proxy-timeouts"}:
+            who = "client" if sort.name == "client-left" else "proxy"
+            tenths = round(line.seconds * 10)
+            if tenths in self._durations[who] or len(self._durations[who]) < _MAX_KEYS:
+                self._durations[who][tenths] += 1
+                self._first_at[who, tenths] = min(time, self._first_at.get((who, tenths), time))
+
+    def _see_repetition(self, line: AccessLine, time: float) -> None:
+        """Counts a request that came before, by its id or by what the client says of itself."""
+        known = self._requests.get(line.request_id) if line.request_id else None
+        if known is not None:
+            known.times += 1
+            if len(self._gaps) < _MAX_GAPS:
+                self._gaps.append(abs(time - known.last))
+            known.last = time
+        elif line.request_id and len(self._requests) < _MAX_REQUESTS:
+            self._requests[line.request_id] = Comings(time)
+        self._said_retries += line.retry
+        if known is not None or line.retry:
+            self._again += 1
+            self._repeat_at = time if self._repeat_at is None else min(self._repeat_at, time)
+
+    # ------------------------------------------------------------ results
+
+    def series(self) -> Iterator[Series]:
+        """Rates on a grid of 15 s, if the log covers the window and holds more than failures; an excerpt has no rates."""
+        if self._span is None or self.untimed or not self._covers_window():
+            return
+        first, last = int(self._span[0] // GRID), int(self._span[1] // GRID)
+        times = np.minimum((np.arange(first, last + 1) + 1) * GRID, self._window.end)
+        for name, bins in self._bins.items():
+            values = np.array([bins[number] / GRID for number in range(first, last + 1)])
+            if name in {"retries", "overflow", "connect_failures", "resets"} and not values.any():
+                continue
+            yield Series(f"{self._prefix}.{name}", self._subject, times, values, Origin("log", self._source))
+
+    def _covers_window(self) -> bool:
+        assert self._span is not None
+        margin = max(2 * GRID, 0.1 * (self._window.end - self._window.start))
+        whole = self._span[0] <= self._window.start + margin and self._span[1] >= self._window.end - margin
+        return whole and any(self._bins["2xx"].values())
+
+    def events(self) -> Iterator[Event]:
+        """What the failures and repetitions of the window say."""
+        for sort in (*SORTS, _HEALTH_ROUTE):
+            tally = self._tallies.get(sort.name)
+            if tally is not None and tally.total >= MIN_FAILURES:
+                yield from self._sort_events(sort, tally)
+        for who in ("client", "proxy"):
+            yield from self._duration_events(who)
+        yield from self._repetition_events()
+
+    def _event(self, time: float, told: Told, attrs: dict[str, str], text: str) -> Event:
+        shared = {"role": told.role, "kinds": told.kinds} | ({"untimed": "yes"} if self.untimed else {})
+        return Event(time, "log", told.name, self._subject, attrs | shared, text, self._source)
+
+    def _sort_events(self, sort: Sort, tally: Tally) -> Iterator[Event]:
+        """One event per episode, so that it can be laid beside what happened to the engines then."""
+        shared = {
+            "total": str(tally.total),
+            "before": str(tally.before),
+            "requests": str(self.count),
+            "share": _ratio(tally.total, self.count),
+            "episodes": str(len(tally.episodes)),
+            "status": str(tally.statuses.most_common(1)[0][0]),
+            **_most("upstream", tally.upstreams, tally.total),
+            **_most("agent", tally.agents, tally.total),
+            **_most("path", tally.paths, tally.total),
+        }
+        if tally.seconds:
+            shared["median_seconds"] = f"{median(tally.seconds):.3f}"
+        for episode in sorted(tally.episodes, key=lambda one: one.start):
+            attrs = shared | {"count": str(episode.count), "seconds": f"{episode.end - episode.start:.1f}"}
+            text = f"{episode.count} requests {sort.meaning}"
+            if "upstream" in shared and shared["upstream_share"] == "1":
+                text += f", all at {shared['upstream']}"
+            yield self._event(episode.start, Told(sort.name, sort.role, sort.kinds), attrs, text)
+
+    def _duration_events(self, who: str) -> Iterator[Event]:
+        """Failures that end at one exact duration point to a limit, not to a fault."""
+        durations = self._durations[who]
+        slow = sum(durations.values())
+        if not slow:
+            return
+        tenths = max(durations, key=lambda one: (sum(durations[one + near] for near in (-1, 0, 1)), one))
+        count = sum(durations[tenths + near] for near in (-1, 0, 1))
+        if count < MIN_FAILURES or count < CLUSTER_SHARE * slow:
+            return
+        at = min(self._first_at[who, tenths + near] for near in (-1, 0, 1) if (who, tenths + near) in self._first_at)
+        attrs = {
+            "who": who,
+            "seconds": f"{tenths / 10:g}",
+            "count": str(count),
+            "share": _ratio(count, slow),
+            "requests": str(self.count),
+        }
+        text = f"{count} of {slow} slow failures end at {tenths / 10:g} s, a limit of the {who}"
+        yield self._event(at, _CONSTANT, attrs, text)
+
+    def _repetition_events(self) -> Iterator[Event]:
+        """Requests that come again.
+
+        Attempts per distinct request are the lines over the first attempts among them; where no line is a first attempt (an
+        excerpt of failures) they are one more than the mean number of repetitions that the lines tell of.
+        """
+        if self._again < MIN_FAILURES or self._repeat_at is None:
+            return
+        first = self.count - self._again
+        attempts = self.count / first if first else 1.0 + self._said_retries / self.count
+        attrs = {
+            "count": str(self._again),
+            "requests": str(self.count),
+            "attempts": f"{attempts:.2f}",
+            "most": str(max((one.times for one in self._requests.values()), default=1)),
+        }
+        if self._gaps:
+            attrs["spacing"] = f"{median(self._gaps):.1f}"
+        text = f"{self._again} of {self.count} requests had come before"
+        yield self._event(self._repeat_at, _REPEATED, attrs, text)
+
+
+_HEALTH_ROUTE = Sort(
+    "health-route-refused",
+    "cause",
+    "probe-misconfigured",
+    "asked for a health route that is not there",
+    lambda line: line.is_probe,
+)
+
+
+def _ratio(part: int, whole: int) -> str:
+    return f"{part / whole:.3g}" if whole else "0"
+
+
+def _most(name: str, counter: Counter[str], total: int) -> dict[str, str]:
+    """The value seen most, and its share."""
+    if not counter:
+        return {}
+    value, count = min(counter.items(), key=lambda item: (-item[1], item[0]))
+    return {name: clean(value, 200), f"{name}_share": _ratio(count, total), f"{name}s": str(len(counter))}

@@ -1,0 +1,203 @@
+"""Lines that together are one event: a traceback, a panic, the dump of a crash."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import re2
+
+from triage.ingest.logs.forms import Record
+
+MAX_LINES = 400
+"""Lines of one traceback that are kept; a longer one ends there."""
+
+_MAX_OPEN = 64
+"""Threads whose tracebacks are followed at once."""
+
+_MAX_MORE = 20
+"""Lines without a head behind an exception that are taken for the rest of its message."""
+
+HEADER = b"Traceback (most recent call last)"
+_CHAIN = re2.compile(rb"(?:During handling of the above exception|The above exception was the direct cause)")
+_EXCEPTION = re2.compile(rb"^([A-Za-z_][\w.]*)(?:\([^)]*\))?(?:: ?(.*))?$")
+_NAMED = re2.compile(rb"(?:Error|Exception|Warning|Interrupt|Exit|Timeout|Failure|Fault|OutOfMemory|Died|Cancelled)\w*$")
+_RUST = re2.compile(rb"^thread '[^']*'(?: \(\d+\))? panicked at (?:'(.*)', )?")
+_GO = re2.compile(rb"^(panic|fatal error): (.*)$")
+_CPP = re2.compile(rb"^terminate called after throwing an instance of '([^']+)'")
+_JAVA = re2.compile(rb"^(?:Exception in thread \"[^\"]*\" |Caused by: )([\w.$]+)(?:: (.*))?$")
+_WHAT = re2.compile(rb"^\s*what\(\):\s*(.*)$")
+_FATAL = re2.compile(rb"^Fatal Python error: (.*)$")
+_STARTS = re2.compile(
+    rb"Traceback \(most recent call last|panicked at|panic: |fatal error: |terminate called after|Fatal Python error"
+    rb"|Exception in thread"
+)
+
+_WRAPPER = re2.compile(
+    rb"(?i)\bsee\b.{0,40}\b(?:root cause|stack ?trace|traceback|above|logs?|error)\b|root cause (?:is )?above"
+    rb"|(?:process|worker|engine|child|subprocess|server|rank)\w*\b.{0,60}\b(?:died|exited|terminated|failed to start)"
+    rb"|not healthy|initiali[sz]ation failed|exit(?:ed)? (?:code|status)|SIGQUIT|cancelled"
+    rb"|\b(?:communicator|process ?group)\b.{0,40}\b(?:was|is|been) (?:aborted|destroyed)"
+)
+_WRAPPER_NAMES = re2.compile(
+    rb"(?:^|\.)(?:SystemExit|CancelledError|KeyboardInterrupt|\w*DeadError|ChildFailedError|CalledProcessError)$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """An exception as its last line gives it.
+
+    :param frames: names of the functions above it, outermost first
+    """
+
+    name: bytes
+    message: bytes = b""
+    frames: tuple[bytes, ...] = ()
+
+    @property
+    def is_wrapper(self) -> bool:
+        """It only says that something else went wrong."""
+        return _WRAPPER_NAMES.search(self.name) is not None or _WRAPPER.search(self.message) is not None
+
+
+@dataclass
+class Trace:
+    """A traceback as it grows.
+
+    :param level: level of its first line, if it has one
+    :param lines: lines as they stand in the log, with the time of each
+    :param raised: its exceptions, in the order in which they were printed
+    """
+
+    time: float
+    level: str = ""
+    lines: list[bytes] = field(default_factory=list)
+    raised: list[Raised] = field(default_factory=list)
+    _state: str = "frames"
+    _more: int = 0
+    _frames: list[bytes] = field(default_factory=list)
+
+    @property
+    def cause(self) -> Raised | None:
+        """Its last exception that is not merely a word about another one; the last of all if each is."""
+        telling = [one for one in self.raised if not one.is_wrapper]
+        raised = telling or self.raised
+        return raised[-1] if raised else None
+
+    def takes(self, raw: bytes, record: Record) -> bool:
+        """Whether a line of the same thread goes on with it; it is added, then."""
+        if len(self.lines) >= MAX_LINES or not self._takes(record):
+            return False
+        self.lines.append(raw)
+        return True
+
+    def _takes(self, record: Record) -> bool:
+        words = record.message
+        if not words.strip() or _CHAIN.search(words):
+            return True
+        if HEADER in words:
+            return self._again()
+        if words[:1] in b" \t|+":
+            return self._inside(words)
+        return self._raises(words) or self._goes_on(words, record)
+
+    def _again(self) -> bool:
+        """The next traceback of a chain; one that stands alone begins anew."""
+        if self._state == "told" and self.lines and not any(_CHAIN.search(line) for line in self.lines[-3:]):
+            return False
+        self._state, self._more = "frames", 0
+        self._frames = []
+        return True
+
+    def _inside(self, words: bytes) -> bool:
+        """A frame, or the indented rest of a message."""
+        what = _WHAT.search(words)
+        if what is not None and self.raised:
+            self.raised[-1] = Raised(self.raised[-1].name, what.group(1), self.raised[-1].frames)
+            return True
+        if b", in " in words and len(self._frames) < 60:
+            self._frames.append(words.rpartition(b", in ")[2].strip())
+        return True
+
+    def _raises(self, words: bytes) -> bool:
+        """The line that names the exception."""
+        found = _EXCEPTION.search(words)
+        if self._state != "frames" or found is None or not (_NAMED.search(found.group(1)) or self._frames):
+            return False
+        self.raised.append(Raised(found.group(1), (found.group(2) or b"").strip(), tuple(self._frames)))
+        self._state, self._more = "told", 0
+        return True
+
+    def _goes_on(self, words: bytes, record: Record) -> bool:
+        """The rest of a message over several lines: it has no head of its own."""
+        if self._state == "plain":
+            return record.bare and self._count()
+        if not self.raised or not record.bare or not self._count():
+            return False
+        last = self.raised[-1]
+        joined = last.message + b" " + words.strip() if last.message else words.strip()
+        self.raised[-1] = Raised(last.name, joined[:2000], last.frames)
+        return True
+
+    def _count(self) -> bool:
+        self._more += 1
+        return self._more <= _MAX_MORE
+
+
+def _begun(raw: bytes, record: Record, time: float) -> Trace | None:
+    """The traceback that a line begins; None if it begins none."""
+    words = record.message
+    if HEADER in words:
+        return Trace(time, record.level, [raw])
+    for pattern, name in ((_GO, None), (_FATAL, b"Fatal Python error")):
+        found = pattern.search(words)
+        if found is not None:
+            told = Raised(name or found.group(1), found.group(found.re.groups))
+            return Trace(time, record.level, [raw], [told], "plain")
+    found = _CPP.search(words) or _JAVA.search(words)
+    if found is not None:
+        return Trace(
+            time, record.level, [raw], [Raised(found.group(1), (found.group(2) or b"") if found.re.groups > 1 else b"")], "plain"
+        )
+    found = _RUST.search(words)
+    return (
+        Trace(time, record.level, [raw], [Raised(b"panic", found.group(1) or b"")], "told" if not found.group(1) else "plain")
+        if found
+        else None
+    )
+
+
+class Joiner:
+    """Puts the lines of tracebacks together, those of several threads apart."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, Trace] = {}
+
+    @property
+    def is_open(self) -> bool:
+        """Whether some traceback is not at its end."""
+        return bool(self._open)
+
+    def wants(self, body: bytes) -> bool:
+        """Whether a line may belong to a traceback, so that its record is worth making."""
+        return bool(self._open) or _STARTS.search(body) is not None
+
+    def feed(self, raw: bytes, record: Record, time: float) -> tuple[bool, list[Trace]]:
+        """Takes a line; whether it is part of a traceback, and the tracebacks that ended with it."""
+        thread = record.thread if not record.bare or record.thread else self._latest()
+        current = self._open.get(thread)
+        if current is not None and current.takes(raw, record):
+            return True, []
+        ended = [self._open.pop(thread)] if current is not None else []
+        begun = _begun(raw, record, time)
+        if begun is not None and len(self._open) < _MAX_OPEN:
+            self._open[thread] = begun
+        return begun is not None, ended
+
+    def _latest(self) -> str:
+        """The thread of a line without a head: the one that wrote last."""
+        return next(reversed(self._open), "")
+
+    def finish(self) -> Iterator[Trace]:
+        """Tracebacks that the log's end cut off."""
+        ended, self._open = list(self._open.values()), {}
+        yield from ended

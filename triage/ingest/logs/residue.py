@@ -1,0 +1,97 @@
+"""Lines that tell of an error and that nothing reads: kept by template, for a person to read, and so that none is overlooked."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from triage.ingest.logs.redaction import clean_bytes
+from triage.ingest.logs.templates import name_of
+from triage.model.recording import Event, Subject, Window
+
+MAX_TEMPLATES = 50
+"""Templates that are kept of one emitter; one that repeats itself in more words than this says nothing by itself."""
+
+_BAD_LEVELS = frozenset({"error", "critical"})
+_GOOD_LEVELS = frozenset({"trace", "debug", "info"})
+
+FAILURE = (
+    r"\b(?:error|errors|exception|fatal|panic(?:ked)?|fail(?:ed|ure|s|ing)?|critical|severe|abort(?:ed|ing)?|crash(?:ed|ing)?"
+    r"|corrupt(?:ed|ion)?|cannot|can.t|could not|couldn.t|unable|refused|denied|rejected|invalid|illegal|lost|died|killed"
+    r"|traceback|not ready|unhealthy|expired|e\d{4} \d\d:\d\d)|(?:error|exception|failure)\b"
+)
+"""Words of failure, as one pattern for the pass over each line."""
+
+STRONG = (
+    r"\b(?:fatal|panic(?:ked)?|exception|traceback|crash(?:ed|ing)?|corrupt(?:ed|ion)?|failed to|failure|unable to|could not"
+    r"|couldn.t|cannot)\b"
+)
+"""Words that tell of failure even at the level ``info``."""
+
+
+def is_error_like(level: str, *, failure: bool, strong: bool) -> bool:
+    """Whether a line tells of an error, by its level or by its words.
+
+    :param level: as the line says; empty if it says none
+    """
+    if level in _BAD_LEVELS:
+        return True
+    return strong if level in _GOOD_LEVELS else failure
+
+
+@dataclass
+class _Sort:
+    """Lines of one template."""
+
+    template: str
+    level: str
+    subject: Subject | None
+    phase: str
+    first: float
+    last: float
+    text: str
+    shown_in_window: bool
+    count: int = 0
+    before: bool = False
+    starting_only: bool = True
+
+
+class Residue:
+    """Keeps what nothing reads, of one emitter.
+
+    :param emitter: its kind
+    :param source: name of the file
+    """
+
+    def __init__(self, emitter: str, window: Window, source: str) -> None:
+        self._emitter = emitter
+        self._window = window
+        self._source = source
+        self._sorts: dict[tuple[str, Subject | None], _Sort] = {}
+
+    def add(self, template: str, line: bytes, time: float, level: str, phase: str, subject: Subject | None) -> None:
+        """Takes a line that is error-like and unread."""
+        if not self._window.baseline_start <= time <= self._window.end:
+            return
+        sort = self._sorts.get((template, subject))
+        inside = time >= self._window.start
+        if sort is None:
+            if len(self._sorts) >= MAX_TEMPLATES:
+                return
+            sort = self._sorts[template, subject] = _Sort(template, level, subject, phase, time, time, clean_bytes(line), inside)
+        if inside and not sort.shown_in_window:
+            sort.shown_in_window, sort.text, sort.first, sort.count, sort.phase = True, clean_bytes(line), time, 0, phase
+        sort.before = sort.before or not inside
+        if inside or not sort.shown_in_window:
+            sort.count += 1
+            sort.last = max(sort.last, time)
+        sort.starting_only = sort.starting_only and phase == "starting"
+
+    def events(self) -> Iterator[Event]:
+        """One event per template: of its lines in the window, or of those before it if it has none there."""
+        for sort in self._sorts.values():
+            new = sort.shown_in_window and not sort.before and not sort.starting_only
+            attrs = {
+                "template": sort.template, "count": str(sort.count), "emitter": self._emitter, "level": sort.level,
+                "first": f"{sort.first:.3f}", "last": f"{sort.last:.3f}", "new": "yes" if new else "", "phase": sort.phase,
+            }  # fmt: skip
+            kept = {key: value for key, value in attrs.items() if value}
+            yield Event(sort.first, "residue", name_of(sort.template), sort.subject, kept, sort.text, self._source)

@@ -1,0 +1,412 @@
+"""What log lines mean: signatures of lines and the meaning of Xid codes, both read from data files.
+
+A signature is written in concepts, not as one program's sentence: groups of alternatives that must all occur in a line, in any
+order, any case and with anything between them. So it survives another version's wording, another prefix and a JSON wrapping.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any, Literal, TypeVar
+
+import re2
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+
+from triage.bundle import bundled
+from triage.errors import ConfigError
+
+Role = Literal["cause", "consequence", "info"]
+Severity = Literal["info", "warning", "critical"]
+
+_SET_MEMORY = 512 << 20
+"""Limit for the automaton of all patterns together; it is built as lines are read and stays far below it."""
+
+_GAP = r"[^a-zA-Z0-9\n]{0,3}"
+"""What a blank in a concept stands for: ``out of memory`` is also ``OutOfMemory`` and ``out_of_memory``."""
+
+_CLASSES = re2.compile(r"(\[\^?\]?(?:\\.|[^\]\\])*\])")
+"""Classes of characters, in which a blank is a blank."""
+
+_NAMED = re2.compile(r"\{([a-z_]+)\}")
+
+
+class Concepts(BaseModel):
+    """How a text says something.
+
+    :param says: alternatives, in any of which all groups between ``&`` must occur, in any order; the first group is the rarest,
+        it alone is looked for in every line. A group is RE2 without regard to case; a blank stands for any short gap,
+        ``{name}`` for a concept of the lexicon
+    :param pattern: RE2 without regard to case, for what only its very form proves (an Xid, an exact code)
+    :param not_: a group; a line that has it, too, is not meant (``not`` in the file)
+    :param fields: values to take out of the line, each by RE2 without regard to case: the first group of its own that took part
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    says: tuple[str, ...] = ()
+    pattern: str = ""
+    not_: str = Field(default="", alias="not")
+    fields: Mapping[str, str] = Field(default_factory=dict)
+
+
+class Signature(Concepts):
+    """One kind of line.
+
+    :param id: name of the event that a line makes
+    :param made_from: instead of concepts: lines of that signature become this one when their numbers say so
+    :param emitters: kinds of emitter that can print it (``from`` in the file); any if empty. Who is unknown (``other``) may, too
+    :param strict: the words are ambiguous, so that an emitter that is not known is not believed
+    :param role: ``cause`` may be the first domino, a ``consequence`` follows from something before it, ``info`` is said in health
+    :param kinds: failure kinds that it speaks for, most likely first
+    :param apart_by: fields whose values are counted apart
+    :param example: lines that match
+    :param unlike: lines that look alike and must not match
+    """
+
+    id: str = Field(pattern=r"^[a-z0-9-]+$")
+    made_from: str = ""
+    emitters: tuple[str, ...] = Field(default=(), alias="from")
+    strict: bool = False
+    role: Role
+    kinds: tuple[str, ...] = ()
+    severity: Severity
+    meaning: str
+    source: str
+    apart_by: tuple[str, ...] = ()
+    example: tuple[str, ...] = ()
+    unlike: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _is_found_somehow(self) -> "Signature":
+        if bool(self.pattern or self.says) == bool(self.made_from):
+            raise ValueError(f"signature {self.id}: give either what it says or made_from")
+        return self
+
+    def printed_by(self, emitter: str) -> bool:
+        """Whether this kind of emitter can print it."""
+        return not self.emitters or emitter in self.emitters or (emitter == "other" and not self.strict)
+
+
+class XidCode(BaseModel):
+    """What an Xid means.
+
+    :param fault_class: who is to blame: a program, the driver, the hardware, an Xid before it, nobody (``class`` in the file)
+    :param scope: what is lost
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    name: str
+    fault_class: Literal["app", "driver", "hardware", "follow-on", "info"] = Field(alias="class")
+    scope: Literal["nothing", "process", "gpu", "node", "vm", "unknown"]
+    role: Role
+    kinds: tuple[str, ...] = ()
+    meaning: str
+    action: str
+
+
+@dataclass(frozen=True)
+class Match:
+    """A signature that a line has, with the values of its fields."""
+
+    signature: Signature
+    groups: Mapping[str, str]
+
+
+# ---------------------------------------------------------------- concepts
+
+
+class Patterns:
+    """Many patterns, looked for in a line in one pass. Patterns are added, then :meth:`compile` is called once."""
+
+    def __init__(self) -> None:
+        self._options = re2.Options()
+        self._options.max_mem = _SET_MEMORY
+        self._options.encoding = re2.Options.Encoding.LATIN1
+        self._options.case_sensitive = False
+        self._set = re2.Set.SearchSet(self._options)
+        self._numbers: dict[str, int] = {}
+
+    def add(self, pattern: str) -> int:
+        """Number of a pattern; the same one for the same pattern.
+
+        :raises ConfigError: it is no RE2
+        """
+        if pattern not in self._numbers:
+            try:
+                self._set.Add(pattern)
+            except re2.error as error:
+                raise ConfigError(f"the pattern {pattern!r} is not valid RE2: {error}") from error
+            self._numbers[pattern] = len(self._numbers)
+        return self._numbers[pattern]
+
+    def compile(self) -> None:
+        """No more patterns come."""
+        self._set.Compile()
+
+    def match(self, line: bytes) -> list[int]:
+        """Numbers of the patterns that a line has."""
+        return self._set.Match(line) or []
+
+
+@cache
+def lexicon() -> Mapping[str, str]:
+    """The concepts that many signatures and statements share, each as one group."""
+    found: dict[str, str] = _load("lexicon.yaml")
+    return found
+
+
+def group_of(words: str) -> str:
+    """RE2 of a group of concepts: blanks become gaps, names of the lexicon its words."""
+    words = _NAMED.sub(lambda found: "(?:" + lexicon()[found.group(1)] + ")", words)
+    return "".join(part if part[:1] == "[" else part.replace(" ", _GAP) for part in _CLASSES.split(words))
+
+
+def unescaped(line: bytes) -> bytes:
+    """The line with the quotes and line ends of a text that some JSON wraps as they were in it."""
+    return line.replace(b'\\"', b'"').replace(b"\\n", b" ") if b"\\" in line else line
+
+
+def searched(name: str, pattern: str) -> Any:
+    """A pattern to be searched without regard to case.
+
+    :raises ConfigError: it is no RE2
+    """
+    options = re2.Options()
+    options.case_sensitive = False
+    options.encoding = re2.Options.Encoding.LATIN1
+    options.log_errors = False
+    try:
+        return re2.compile(pattern.encode(), options)
+    except re2.error as error:
+        raise ConfigError(f"{name}: the pattern is not valid RE2: {error}") from error
+
+
+class Compiled:
+    """Concepts, ready to be looked for. All but the rarest groups are compiled when a line first has the rarest one.
+
+    :param patterns: where the rarest group of each alternative is registered
+    """
+
+    def __init__(self, name: str, concepts: Concepts, patterns: Patterns) -> None:
+        self._name = name
+        self._concepts = concepts
+        self.keys: dict[int, list[tuple[str, ...]]] = {}
+        for alternative in concepts.says:
+            rarest, *rest = (group_of(group.strip()) for group in alternative.split(" & "))
+            self.keys.setdefault(patterns.add(rarest), []).append(tuple(rest))
+        if concepts.pattern:
+            self.keys.setdefault(patterns.add(concepts.pattern), []).append(())
+
+    @cached_property
+    def _rest(self) -> dict[int, list[tuple[Any, ...]]]:
+        return {
+            key: [tuple(searched(self._name, group) for group in rest) for rest in alternatives]
+            for key, alternatives in self.keys.items()
+        }
+
+    @cached_property
+    def _not(self) -> Any | None:
+        return searched(self._name, group_of(self._concepts.not_)) if self._concepts.not_ else None
+
+    @cached_property
+    def _fields(self) -> list[tuple[str, Any]]:
+        return [(field, searched(self._name, pattern)) for field, pattern in self._concepts.fields.items()]
+
+    def said_in(self, line: bytes, key: int) -> bool:
+        """Whether a line that has the pattern of this number says it."""
+        if not any(all(group.search(line) for group in rest) for rest in self._rest[key]):
+            return False
+        return self._not is None or self._not.search(line) is None
+
+    def fields(self, line: bytes) -> dict[str, str]:
+        """The values of the fields that the line holds."""
+        found = {}
+        for field, pattern in self._fields:
+            match = pattern.search(line)
+            value = next((one for one in match.groups() if one is not None), None) if match is not None else None
+            if value is not None:
+                found[field] = value.decode("utf-8", "replace").strip()
+        return found
+
+
+class SignatureBook:
+    """All signatures together, found in a line in one pass however many they are.
+
+    :param signatures: the signatures, most important first
+    :param patterns: where their patterns are registered, if others share the pass; it is compiled by who made it
+    :raises ConfigError: a pattern is no RE2
+    """
+
+    def __init__(self, signatures: tuple[Signature, ...], patterns: Patterns | None = None) -> None:
+        self.by_id = {one.id: one for one in signatures}
+        self._patterns = Patterns() if patterns is None else patterns
+        self._searched = [one for one in signatures if not one.made_from]
+        self._compiled = [Compiled(f"signature {one.id}", one, self._patterns) for one in self._searched]
+        self._of_key: dict[int, list[int]] = {}
+        for number, one in enumerate(self._compiled):
+            for key in one.keys:
+                self._of_key.setdefault(key, []).append(number)
+        if patterns is None:
+            self._patterns.compile()
+
+    def match(self, line: bytes, emitter: str) -> Iterator[Match]:
+        """The signatures of a line that this kind of emitter can print, in the order of the file."""
+        line = unescaped(line)
+        return self.among(self._patterns.match(line), line, emitter)
+
+    def among(self, keys: Collection[int], line: bytes, emitter: str) -> Iterator[Match]:
+        """As :meth:`match`, of a line whose patterns are known."""
+        candidates = sorted((number, key) for key in keys for number in self._of_key.get(key, ()))
+        last = -1
+        for number, key in candidates:
+            if number == last:
+                continue
+            signature, compiled = self._searched[number], self._compiled[number]
+            if signature.printed_by(emitter) and compiled.said_in(line, key):
+                last = number
+                yield _refined(Match(signature, compiled.fields(line)), self.by_id)
+
+
+# ---------------------------------------------------------------- lines whose numbers decide what they mean
+
+_UNITS = {"k": 2.0**10, "m": 2.0**20, "g": 2.0**30}
+_SIZE = re2.compile(r"(?i)([\d.]+) ?([kmg])i?b")
+_TAKEN_SHARE = 0.1
+"""Share of a card that a context and a framework may take before anything is loaded: some 1.5 GiB, so 6 % of a small card."""
+
+
+def _bytes(size: str) -> float:
+    found = _SIZE.search(size)
+    if found is None:
+        raise ValueError(size)
+    return float(found.group(1)) * _UNITS[found.group(2).lower()]
+
+
+_MOSTLY = 0.6
+"""With less than this share of what was asked for in its pieces, the allocator is not what is to blame."""
+
+_FOREIGN = 2.0**30
+"""Memory of another process, in bytes, that is more than the context of a tool that only looks at the card."""
+
+
+def _out_of_memory(groups: Mapping[str, str]) -> str:
+    """Whose fault it is that no memory is left.
+
+    Others hold it, if PyTorch names them beside this process (in a container it may list this process under a number, too).
+    It is fragmented, if the allocator holds as much unused memory as was asked for, or most of it with the rest free on the card:
+    the sum would do, no single block does.
+    """
+    if "own" in groups and "others" in groups and _bytes(groups["others"]) >= _FOREIGN:
+        return "cuda-oom-foreign"
+    if "requested" in groups and "reserved" in groups:
+        wanted, held = _bytes(groups["requested"]), _bytes(groups["reserved"])
+        free = _bytes(groups["free"]) if "free" in groups else 0.0
+        if held >= wanted or (held >= _MOSTLY * wanted and held + free >= wanted):
+            return "cuda-oom-fragmented"
+    return "cuda-oom"
+
+
+def _not_enough_free(groups: Mapping[str, str]) -> str:
+    """Occupied by others if more than a context's worth of the card was taken before the engine loaded a byte."""
+    free, total = float(groups["free"]), float(groups["total"])
+    return "startup-card-occupied" if free < (1.0 - _TAKEN_SHARE) * total else "startup-share-too-large"
+
+
+_SLOW_SHARD = 60.0
+"""Seconds for one shard of some 5 GiB: below 0.1 GiB/s, a tenth of what one stream from network storage brings."""
+
+_SLUGGISH_SHARD = 30.0
+"""Seconds for one shard that count once they have gone on for a long load's time: 0.16 GiB/s, still below any usual storage."""
+
+_SLOW_RATE = 0.25
+"""GiB/s of weights, below what any storage that serves models brings …"""
+
+_LONG_LOAD = 120.0
+"""… over at least so many seconds, so that a small model's fixed costs do not count."""
+
+_ENDLESS_LOAD = 1200.0
+"""Seconds that are too many for weights of any size: at a quarter of a GiB per second 300 GiB, at a usual rate a TiB."""
+
+
+def _slow_weights(groups: Mapping[str, str]) -> str:
+    """Too slow if a shard takes long, all comes at a fraction of any usual storage's rate, or it takes beyond measure."""
+    seconds = float(groups.get("seconds", 0.0)) or _clock_seconds(groups.get("elapsed", ""))
+    per_shard = float(groups.get("per_shard", 0.0))
+    slow = (
+        per_shard >= _SLOW_SHARD
+        or (per_shard >= _SLUGGISH_SHARD and seconds >= _LONG_LOAD)
+        or ("gib" in groups and seconds >= _LONG_LOAD and float(groups["gib"]) < _SLOW_RATE * seconds)
+        or seconds >= _ENDLESS_LOAD
+    )
+    return "weights-slow" if slow else "weights-loaded"
+
+
+def _clock_seconds(text: str) -> float:
+    """Seconds of `M:SS` or `H:MM:SS`; none of an empty text."""
+    return float(sum(int(part) * 60**power for power, part in enumerate(reversed(text.split(":"))) if part))
+
+
+_DECIDED_BY_NUMBERS: dict[str, Callable[[Mapping[str, str]], str]] = {
+    "cuda-oom": _out_of_memory,
+    "startup-share-too-large": _not_enough_free,
+    "weights-loaded": _slow_weights,
+}
+
+
+def _refined(match: Match, by_id: Mapping[str, Signature]) -> Match:
+    """The match under the signature that its numbers decide on."""
+    decide = _DECIDED_BY_NUMBERS.get(match.signature.id)
+    if decide is None:
+        return match
+    try:
+        return Match(by_id[decide(match.groups)], match.groups)
+    except (ValueError, KeyError):
+        return match
+
+
+# ---------------------------------------------------------------- the data files
+
+
+_Checked = TypeVar("_Checked")
+
+
+def _load(name: str) -> Any:
+    with (bundled("signatures") / name).open("rb") as stream:
+        return yaml.load(stream, Loader=yaml.CSafeLoader)
+
+
+def _checked(name: str, form: TypeAdapter[_Checked]) -> _Checked:
+    try:
+        return form.validate_python(_load(name))
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ConfigError(f"{bundled('signatures') / name}: {first['loc']}: {first['msg']}") from error
+
+
+@cache
+def signatures() -> tuple[Signature, ...]:
+    """The shipped signatures.
+
+    :raises ConfigError: the file is damaged
+    """
+    return _checked("lines.yaml", TypeAdapter(tuple[Signature, ...]))
+
+
+@cache
+def signature_book() -> SignatureBook:
+    """The shipped signatures, ready to be looked for.
+
+    :raises ConfigError: a pattern is no RE2
+    """
+    return SignatureBook(signatures())
+
+
+@cache
+def xid_codes() -> Mapping[str, XidCode]:
+    """What each Xid means, by its code as text.
+
+    :raises ConfigError: the file is damaged
+    """
+    return {str(code): meaning for code, meaning in _checked("xid.yaml", TypeAdapter(dict[int, XidCode])).items()}

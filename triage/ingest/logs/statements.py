@@ -1,0 +1,278 @@
+"""What a line says in any program's words: a closed set of statements, recognised by their meaning, with their values.
+
+The words stand in ``statements.yaml`` as concepts. Values are taken by shape: an address, a duration in any unit, a name in
+quotes, ``expected X got Y``, counts by group.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+import re2
+import yaml
+
+from triage.bundle import bundled
+from triage.ingest.logs.signatures import Compiled, Concepts, Patterns, group_of, searched
+from triage.model.recording import Subject
+
+CLASSES = (
+    "unreachable", "unresolved", "denied", "limited", "exhausted", "timed-out", "slow", "lost", "overridden", "mismatch",
+    "missing", "invalid", "counted", "acted", "command-failed", "killed", "raised", "stuck", "state",
+)  # fmt: skip
+"""All classes of statements."""
+
+_TROUBLE = frozenset(CLASSES) - {"slow", "overridden", "counted", "acted", "state"}
+"""Classes that tell of trouble, so that a word of its absence (``0 errors``, ``recovered``) takes them back."""
+
+Names = Callable[[str], Subject | None]
+
+
+class Said(NamedTuple):
+    """A statement of a line.
+
+    :param name: its class
+    :param fields: its values by name, as text
+    """
+
+    name: str
+    fields: Mapping[str, str]
+
+
+_ADDRESS = re2.compile(
+    rb"\b(\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?::\d{1,5})?)\b|\b((?:[A-Za-z][\w-]*\.)*[A-Za-z][\w-]*:\d{2,5})(?:[^\w.:]|$)|(\[[0-9a-fA-F:]+\]:\d+)"
+)
+_DURATION = re2.compile(
+    rb"(?i)\b(?:(\d+)h)?(\d+)m(\d+(?:\.\d+)?)s\b"
+    rb"|\b(\d+(?:\.\d+)?) ?(ms|msecs?|milliseconds?|us|microseconds?|s|secs?|seconds?|min|mins|minutes?|h|hours?)\b"
+    rb"|\w*(?:seconds|_secs?|_s)[\"']?[=:] ?(\d+(?:\.\d+)?)|\((ms|s)\)[=:](\d+(?:\.\d+)?)"
+)
+"""``1m30.5s``; ``20 seconds`` in any unit; ``elapsed_s=4``; ``Timeout(ms)=600000``."""
+
+
+def seconds_in(line: bytes) -> float | None:
+    """The longest duration that a line names, in seconds."""
+    found = [
+        3600.0 * float(hours or 0) + 60.0 * float(minutes) + float(rest) if minutes
+        else float(number) * _unit(unit.lower()) if number
+        else float(plain) if plain
+        else float(told) * _unit(its.lower())
+        for hours, minutes, rest, number, unit, plain, its, told in _DURATION.findall(line)
+    ]  # fmt: skip
+    return max(found) if found else None
+
+
+def _unit(unit: bytes) -> float:
+    """Seconds of a unit."""
+    if unit.startswith((b"us", b"micro")):
+        return 1e-6
+    if unit.startswith(b"mi") and not unit.startswith(b"milli"):
+        return 60.0
+    return {b"m": 1e-3, b"s": 1.0, b"h": 3600.0}[unit[:1]]
+
+
+_SOURCE = re2.compile(rb"\.(?:py|cc|cpp|cu|h|hpp|go|rs|c|java|ts|js):\d+$")
+
+
+def address_in(line: bytes) -> str:
+    """The first address with a port, or of IPv4, that is no place in a source file; empty if there is none."""
+    for groups in _ADDRESS.findall(line)[:_MAX_ADDRESSES]:
+        found = next(one for one in groups if one)
+        if _SOURCE.search(found) is None:
+            return bytes(found).decode("ascii", "replace")
+    return ""
+
+
+_MAX_ADDRESSES = 20
+_TIMED = frozenset({"timed-out", "slow", "stuck"})
+_ADDRESSED = frozenset({"unreachable", "timed-out", "unresolved"})
+
+
+class Statements:
+    """Recognises statements.
+
+    :param patterns: where their words are registered, to be looked for together with all others
+    """
+
+    def __init__(self, patterns: Patterns) -> None:
+        data = _words()
+        self._classes = [
+            (name, Compiled(f"statement {name}", Concepts.model_validate(words), patterns)) for name, words in data.items()
+        ]
+        self._named = dict(self._classes)
+        self._of_key: dict[int, list[int]] = {}
+        for number, (_, compiled) in enumerate(self._classes):
+            for key in compiled.keys:
+                self._of_key.setdefault(key, []).append(number)
+        self._harmless = searched("statement harmless", group_of(_harmless()))
+        self._counts = patterns.add(_COUNTS)
+        self._acts = patterns.add(_ACTS)
+
+    def is_harmless(self, line: bytes) -> bool:
+        """Whether a line says that there is no trouble, or none any more."""
+        return self._harmless.search(line) is not None
+
+    def wants(self, keys: Collection[int]) -> bool:
+        """Whether a line with these patterns may state something."""
+        return any(key in self._of_key or key in (self._counts, self._acts) for key in keys)
+
+    def classes(self, keys: Collection[int], line: bytes, *, harmless: bool) -> tuple[str, ...]:
+        """The classes of a line whose patterns are known, in a fixed order, but for those that hang on its values."""
+        candidates = sorted((number, key) for key in keys for number in self._of_key.get(key, ()))
+        found: list[str] = []
+        for number, key in candidates:
+            name, compiled = self._classes[number]
+            if name in found or (harmless and name in _TROUBLE):
+                continue
+            if compiled.said_in(line, key):
+                found.append(name)
+        return (*found, *(("counted",) if self._counts in keys else ()), *(("acted",) if self._acts in keys else ()))
+
+    def fields(self, name: str, line: bytes, names: Names) -> dict[str, str] | None:
+        """The values of a statement; None if the line, looked at closely, does not state it.
+
+        :param names: knows the names of the recording
+        """
+        if name == "counted":
+            return counts_in(line) or None
+        if name == "acted":
+            return act_in(line, names) or None
+        return _completed(name, self._named[name].fields(line), line)
+
+
+DECIDED_BY_VALUES = frozenset({"slow", "lost", "mismatch", "counted", "acted"})
+"""Classes of which lines of one template may or may not be: it hangs on their values."""
+
+SLOW = 1.0
+"""Seconds from which something that took time may be slow; what takes less is told all the time."""
+
+
+def _completed(name: str, fields: dict[str, str], line: bytes) -> dict[str, str] | None:
+    """The fields with those that are known by their shape; None if the statement needs one that is not there."""
+    if name in _TIMED:
+        seconds = seconds_in(line)
+        if seconds is not None:
+            fields["seconds"] = f"{seconds:g}"
+        if name == "slow" and (seconds is None or seconds < SLOW):
+            return None
+    if name in _ADDRESSED:
+        address = address_in(line)
+        if address:
+            fields["address"] = address
+    if name == "mismatch" and not _differs(fields):
+        return None
+    return None if name == "lost" and fields.get("number") == "0" else fields
+
+
+def _differs(fields: Mapping[str, str]) -> bool:
+    """Whether a mismatch names two things that differ, or what does not fit."""
+    expected, got = fields.get("expected"), fields.get("got")
+    if expected is None or got is None:
+        return "what" in fields
+    return expected != got
+
+
+# ---------------------------------------------------------------- counts by group
+
+_COUNTS = (
+    r"\b(?:ok|pass(?:ed)?|success(?:es|ful)?|succeeded|fail(?:ed|ures?)?|errors?|mismatch\w*|bad|wrong|correct|timeouts?|dropped|exact_match"
+    r"|aborted|total|checks|answers)[\"']?[=:] ?[\"']?\d+"
+)
+"""A field that counts something good, something bad, or both together."""
+
+_FIELD = re2.compile(rb"[\"']?([A-Za-z_][\w.-]*)[\"']?\s?[=:]\s?[\"']?([^\s,;\"'{}\[\]]+)")
+_NUMBER = re2.compile(rb"^\d+(?:\.\d+)?%?$")
+_SHARE = re2.compile(rb"^(\d+)/(\d+)$")
+_GROUP_VALUE = re2.compile(rb"^[A-Za-z][\w./:@-]{0,80}$")
+_NO_GROUP = frozenset(
+    {"level", "lvl", "severity", "msg", "message", "time", "ts", "timestamp", "logger", "caller", "id", "request_id"}
+)
+_TAKEN = frozenset({"count", "emitter", "phase", "template", "signature", "service", "stranger"})
+"""Attributes that every event of a statement may have."""
+
+_MAX_FIELDS = 24
+
+
+def counts_in(line: bytes) -> dict[str, str]:
+    """Counted fields of a line with the groups that they are of (``group.pool``); empty if it counts nothing twice.
+
+    ``pass=56/60`` becomes ``pass`` and ``pass.of``.
+    """
+    counts: dict[str, str] = {}
+    groups: dict[str, str] = {}
+    for key, value in _FIELD.findall(line)[:_MAX_FIELDS]:
+        name = key.decode("ascii", "replace").lower()
+        name = f"field.{name}" if name in _TAKEN else name
+        share = _SHARE.search(value)
+        if share is not None:
+            counts[name], counts[f"{name}.of"] = share.group(1).decode(), share.group(2).decode()
+        elif _NUMBER.search(value):
+            counts[name] = value.rstrip(b"%").decode()
+        elif _GROUP_VALUE.search(value) and name not in _NO_GROUP:
+            groups[f"group.{name}"] = value.decode()
+    return {**counts, **groups} if len(counts) >= 2 else {}
+
+
+# ---------------------------------------------------------------- who did what to whom
+
+_ACTS = (
+    r"\b(?:restart(?:ed|ing)|kill(?:ed|ing)|drain(?:ed|ing)|delet(?:ed|ing)|scal(?:ed|ing)|roll(?:ed|ing) ?back"
+    r"|(?:un)?cordon(?:ed|ing)|evict(?:ed|ing)|terminat(?:ed|ing)|reboot(?:ed|ing)|recreat(?:ed|ing)|eject(?:ed|ing)|remov(?:ed|ing)|quarantin(?:ed|ing)"
+    r"|reset(?:ting)?|promot(?:ed|ing)|patch(?:ed|ing)|paus(?:ed|ing)|stopp(?:ed|ing)|replac(?:ed|ing)|suspend(?:ed|ing)"
+    r"|upgrad(?:ed|ing)|resiz(?:ed|ing)|disabl(?:ed|ing)|enabl(?:ed|ing)|detach(?:ed|ing)|mark(?:ed|ing)"
+    r"|action[\"']?[=:] ?[\"']?\w+)\b"
+)
+_VERB = searched("statement acted", _ACTS)
+_NAME = re2.compile(
+    rb"\b((?:GPU|MIG)-[0-9a-f]{8}-[0-9a-f-]{4,})|\b((?:pod|node|deployment|deploy|statefulset|replicaset|daemonset|job|service)s?/[\w.-]*\w)"
+    rb"|\b([a-z][a-z0-9]*(?:-[a-z0-9]+)*-[0-9a-f]{6,10}-[a-z0-9]{5})\b|\b([A-Za-z][\w]*(?:[-.][\w]+)+)\b|\b([a-z]\w{2,40})\b"
+)
+"""What may name a target: a card, ``pod/NAME``, a pod by its form; the last two only if the recording knows the name."""
+
+_BY_FORM = 3
+_ACTOR = re2.compile(rb"(?i)\b(?:by|actor|user|component|controller|logger|source)[\"']?[=: ]+[\"']?([A-Za-z][\w./@:-]*\w)")
+_ACTION = re2.compile(rb"(?i)^action")
+_MAX_NAMES = 40
+
+
+def act_in(line: bytes, names: Names) -> dict[str, str]:
+    """Actor, verb and target of a deed; empty if its target is nothing that the recording knows, nor has the form of such a name.
+
+    :param names: knows the names of the recording
+    """
+    verb = _VERB.search(line)
+    target = _target(line, names) if verb is not None else ""
+    if verb is None or not target:
+        return {}
+    word = verb.group().decode("ascii", "replace").lower()
+    if _ACTION.search(verb.group()):
+        word = word.replace('"', " ").replace("'", " ").replace("=", " ").replace(":", " ").split()[-1]
+    actor = _ACTOR.search(line)
+    who = actor.group(1).decode("utf-8", "replace") if actor is not None else ""
+    return {"verb": word, "target": target} | ({"actor": who} if who and who != target else {})
+
+
+def _target(line: bytes, names: Names) -> str:
+    for groups in _NAME.findall(line)[:_MAX_NAMES]:
+        number, name = next((number, one) for number, one in enumerate(groups) if one)
+        text: str = name.decode("utf-8", "replace")
+        if number < _BY_FORM or names(text) is not None:
+            return text
+    return ""
+
+
+# ---------------------------------------------------------------- the data file
+
+
+@cache
+def _file() -> Mapping[str, Any]:
+    with (bundled("signatures") / "statements.yaml").open("rb") as stream:
+        found: dict[str, Any] = yaml.load(stream, Loader=yaml.CSafeLoader)
+    return found
+
+
+def _words() -> dict[str, Any]:
+    return {name: words for name, words in _file().items() if name != "harmless"}
+
+
+def _harmless() -> str:
+    return str(_file()["harmless"])

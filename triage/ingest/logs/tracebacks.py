@@ -1,0 +1,57 @@
+"""A traceback as one statement: what was raised, what was raised first, and where in the program's own code."""
+
+import re2
+
+from triage.ingest.logs.joining import Raised, Trace
+from triage.ingest.logs.redaction import clean_bytes
+
+_FRAME = re2.compile(rb"File \"([^\"]+)\", line (\d+), in ([\w<>.]+)")
+_LIBRARY = re2.compile(
+    rb"/lib/python\d|<frozen|^<"
+    rb"|^(?:site|dist)-packages/(?:torch|triton|numpy|asyncio|uvicorn|uvloop|starlette|fastapi|anyio|concurrent|multiprocessing|zmq|grpc|ray|click|typer"
+    rb"|huggingface_hub|transformers|requests|urllib3|aiohttp|httpx|httpcore|openai|pydantic\w*|safetensors|tokenizers|redis|prisma|sqlalchemy"
+    rb"|pynvml|jinja2|xgrammar|outlines|botocore|boto3)/"
+)
+_OWN = 60
+
+
+def fields_of(trace: Trace) -> dict[str, str]:
+    """``exception``, ``message``, ``where`` (``file:function``, the innermost frame of the program's own code), ``first_raised``.
+
+    The name is that of the last exception which is not merely a word about another; ``first_raised`` is what the first
+    traceback of a chain ended in, if that is another one.
+    """
+    cause = trace.cause
+    if cause is None:
+        return {}
+    fields = {"exception": _short(cause.name), "message": clean_bytes(cause.message, 200), "where": where(trace, cause)}
+    telling = next((one for one in trace.raised if not one.is_wrapper), cause)
+    if telling is not cause:
+        fields["first_raised"] = clean_bytes(telling.name + b": " + telling.message, 200)
+    return {key: value for key, value in fields.items() if value}
+
+
+def _short(name: bytes) -> str:
+    """The class without its module."""
+    return clean_bytes(name, 80).rpartition(".")[2]
+
+
+def _within(path: bytes) -> bytes:
+    """The path from its folder of installed packages on, if it lies in one: the interpreter's own path does not matter, then."""
+    at = max(path.rfind(b"site-packages/"), path.rfind(b"dist-packages/"))
+    return path[at:] if at >= 0 else path
+
+
+def where(trace: Trace, cause: Raised) -> str:
+    """The innermost frame in the program's own code above the cause, as ``file:function``; empty if no frame was printed."""
+    own = innermost = b""
+    for line in trace.lines:
+        frame = _FRAME.search(line)
+        if frame is not None:
+            path, _, function = frame.groups()
+            innermost = path.rpartition(b"/")[2] + b":" + function
+            if not _LIBRARY.search(_within(path)):
+                own = innermost
+        elif own and line.rstrip().endswith(cause.message.strip() or b"\0") and cause.name in line:
+            break
+    return clean_bytes(own or innermost or (cause.frames[-1] if cause.frames else b""), _OWN)

@@ -1,0 +1,1 @@
+"""Samples as signals: expositions, dialects, rates, units, histograms."""

@@ -1,0 +1,481 @@
+"""Signals out of the series that make them: rates, distributions, units, and what cannot be true."""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+
+import numpy as np
+
+from triage.ingest.metrics.naming import Group, Use, Ways
+from triage.ingest.metrics.rates import (
+    PATIENCE_STEPS,
+    Samples,
+    bucket_rates,
+    combined,
+    goes_backwards,
+    greatest,
+    sample_step,
+    since_absence,
+    to_rates,
+)
+from triage.ingest.raw import RawSeries
+from triage.model.dialect import Entry
+from triage.model.recording import Event, Floats, Histogram, Origin, Series, Subject
+from triage.model.vocabulary import Combine, Kind, Scope, Signal, catalogue
+
+_TOLERANCE = 0.02
+"""A ratio may be this much above 1: exporters round, and rates of two counters are not taken at one instant."""
+
+_OFF = -1.0
+"""Where a ratio would stand, exporters print this while the feature is off: prefix caching, speculation, a card's sensor."""
+
+_SLIPS = 0.1
+"""Up to this share of a series' samples may be out of range by a slip; more of them, and all of it is mistaken."""
+
+_REACH = 120.0
+"""Two names that end within these seconds of each other reach equally far: targets are scraped at different moments."""
+
+_MOST_BITS = 2.0**53
+"""A bit mask above this has lost bits as a floating-point number."""
+
+_NAMED = 3
+"""So many subjects are named in a message."""
+
+_MOST_DIGITS = 4
+"""No engine holds so many adapters that their number has more; a longer one is a name."""
+
+_TELLING = (
+    "service", "pod", "replica", "instance", "job", "node", "Hostname", "UUID", "gpu", "deployment", "envoy_cluster_name",
+)  # fmt: skip
+"""Labels that find a series again."""
+
+
+_PROGRAMS = (Scope.REPLICA, Scope.GATEWAY, Scope.CLIENT)
+"""Dialects of these scopes are spoken by programs that count from their own start."""
+
+_BY_SCRAPER = ("up", "scrape_")
+"""Begin of the names of what the scraper says of a target, whether it was reached or not."""
+
+_START, _CREATED = "process_start_time_seconds", "_created"
+"""Gauges of when a process, or one of its metrics, began."""
+
+_EARLIEST = 1e9
+"""A start before this moment (2001) is no time."""
+
+_Target = tuple[str, str]
+
+
+class Assembler:
+    """Turns groups of series into signals and keeps what was strange.
+
+    :param series: all series of the source, of other services, too
+    :param step: usual distance of samples, seconds
+    """
+
+    def __init__(self, series: Iterable[RawSeries], step: float) -> None:
+        self._company = _Company(series)
+        self.series: list[Series] = []
+        self.histograms: list[Histogram] = []
+        self._step = step
+        self._faults: dict[tuple[str, str], dict[Subject, str]] = {}
+        self._events: dict[tuple[str, Subject], tuple[float, str, str, str]] = {}
+
+    def add(self, ways: Ways) -> None:
+        """Makes one signal of one subject of the best way that gives it.
+
+        What the entry's other names say of the time before is put in front: a rename does not begin a signal anew.
+        """
+        for key, group in _by_merit(ways, max(_REACH, PATIENCE_STEPS * self._step)):
+            made = self._made(group)
+            if made is None:
+                continue
+            elders = [other for (order, _), other in sorted(ways.items()) if order == key[0] and other is not group]
+            for elder in elders:
+                if _begin(elder) < made.times[0] and (before := self._made(elder)) is not None:
+                    made = _continued(before, made)
+            if isinstance(made, Series):
+                self.series.append(made)
+            else:
+                self.histograms.append(made)
+            return
+
+    @property
+    def rejected(self) -> dict[str, str]:
+        """Signals of which nothing is left because their readings are broken, with the reason."""
+        left = {one.signal for one in self.series} | {one.signal for one in self.histograms}
+        return {signal: _sentence(why, told) for (signal, why), told in sorted(self._faults.items()) if signal not in left}
+
+    @property
+    def faults(self) -> tuple[Event, ...]:
+        """The same as events of kind ``metric``, for those who judge instruments: ``falls``, ``below-zero``, ``beyond-range``.
+
+        Each is stamped with the first reading that cannot be.
+        """
+        return tuple(
+            Event(when, "metric", name, subject, {"signal": signal}, f"{says}{why}", "metrics")
+            for (signal, subject), (when, name, says, why) in sorted(self._events.items())
+        )
+
+    @property
+    def problems(self) -> list[str]:
+        """What was strange, one sentence for each kind, with the subjects that it was seen at."""
+        return [_sentence(why, told) for (_, why), told in sorted(self._faults.items())]
+
+    def _fault(self, group: Group, says: str, why: str, name: str, when: float) -> None:
+        """Notes what is wrong with a signal of a subject: what it says, why that cannot be, and since when."""
+        self._events.setdefault((group.use.entry.signal, group.subject), (when, name, says, why))
+        self._faults.setdefault((group.use.entry.signal, why), {})[group.subject] = says
+
+    def _made(self, group: Group) -> Series | Histogram | None:
+        """The signal of one group; None if there is nothing, or nothing that can be true."""
+        if group.use.entry.type == "histogram":
+            return self._histogram(group)
+        return self._series(group)
+
+    def _series(self, group: Group) -> Series | None:
+        entry = group.use.entry
+        times, values = self._items(group) if entry.items else self._values(group)
+        if not len(times):
+            return None
+        times, values = self._in_range(group, times, values * entry.scale + entry.offset)
+        return Series(entry.signal, group.subject, times, values, _origin(group)) if len(times) else None
+
+    def _values(self, group: Group) -> Samples:
+        """Combined samples of the group in the source's unit."""
+        entry = group.use.entry
+        counter = entry.type == "counter"
+        found = self._rates(group) if counter else [_Piece(use, one, one.times, one.values) for use, one in group.parts]
+        found = [_measured(piece) for piece in found]
+        pieces = [replace(piece, values=_flags(piece.values, entry)) for piece in found if len(piece.times)]
+        if not pieces:
+            return np.empty(0), np.empty(0)
+        how = entry.combine or catalogue()[entry.signal].combine
+        return _together(pieces, how, entry.copies, rates=counter, patience=self._patience(group))
+
+    def _patience(self, group: Group) -> float:
+        """Seconds for which a sample of the group speaks: some targets are scraped more seldom than others."""
+        if len(group.parts) == 1:
+            return PATIENCE_STEPS * self._step
+        _, longest = max(group.parts, key=lambda part: len(part[1].times))
+        return PATIENCE_STEPS * max(self._step, sample_step(longest.times))
+
+    def _items(self, group: Group) -> Samples:
+        """How many things the label of the newest series lists, at each time."""
+        pieces = [_Piece(use, one, one.times, one.values) for use, one in group.parts]
+        counts = np.array([_count_items(piece.one.labels.get(group.use.entry.items, "")) for piece in pieces], dtype=float)
+        parts = [(piece.times, piece.values) for piece in pieces]
+        times, index = greatest(parts, self._patience(group), _scrapes(pieces))
+        return times, counts[index]
+
+    def _rates(self, group: Group) -> list["_Piece"]:
+        """The group's running totals as rates; none if one of them is no running total."""
+        if any(not one.rate and goes_backwards(one.times, one.values, self._step) for _, one in group.parts):
+            first = min(float(one.times[0]) for _, one in group.parts)
+            says = f"{_metric(group)} of {group.use.dialect.title} falls time and again without a restart"
+            self._fault(group, says, ": it is no running total, or several processes answer in turn", "falls", first)
+            return []
+        return [_Piece(use, one, *self._rate(one, group)) for use, one in group.parts]
+
+    def _rate(self, one: RawSeries, group: Group) -> Samples:
+        """One running total as rates, counted from 0 where its target shows that it was not there before.
+
+        A distribution of a target that was scraped but once is that of its whole life: a mean and quantiles, if old ones. Running
+        totals of such a target tell nothing of a rate now.
+        """
+        if one.rate:
+            return one.times, one.values
+        if group.use.entry.type == "histogram" and (begun := self._company.begun(one)):
+            return one.times, one.values / (one.times - begun)
+        company = self._company.of(one, group)
+        times, totals = (one.times, one.values) if company is None else since_absence(one.times, one.values, company)
+        return to_rates(times, totals)
+
+    def _in_range(self, group: Group, times: Floats, values: Floats) -> Samples:
+        """The samples that can be what the signal means; if some cannot, says so."""
+        signal = catalogue()[group.use.entry.signal]
+        if signal.kind is Kind.RATIO:
+            values = np.where((values > signal.high) & (values <= signal.high + _TOLERANCE), signal.high, values)
+        broken = (values < signal.low) | (values > signal.high)
+        if not broken.any():
+            return times, values
+        name = "below-zero" if signal.low == 0 and values[broken][0] < 0 else "beyond-range"
+        first = float(times[broken][0])
+        self._fault(group, f"{group.use.dialect.title} says {values[broken][0]:g}", _why_not(signal, values[broken]), name, first)
+        keep = ~broken if broken.mean() <= _SLIPS else np.zeros(len(values), dtype=bool)
+        return times[keep], values[keep]
+
+    def _histogram(self, group: Group) -> Histogram | None:
+        """One distribution out of the buckets, sums and counts of the group; None of a count alone, which distributes nothing."""
+        patience = self._patience(group)
+        pieces: dict[tuple[str, float], list[_Piece]] = {}
+        for piece in self._rates(group):
+            bound = _bound(piece.one.labels.get("le", "")) if piece.use.part == "bucket" else np.inf
+            if len(piece.times) and not np.isnan(bound):
+                pieces.setdefault((piece.use.part, bound), []).append(piece)
+        copies = group.use.entry.copies
+        rows = {key: _together(found, Combine.SUM, copies, rates=True, patience=patience) for key, found in pieces.items()}
+        total = rows.get(("bucket", np.inf)) or rows.get(("count", np.inf))
+        sums = rows.get(("sum", np.inf))
+        if total is None or (sums is None and not any(part == "bucket" for part, _ in rows)):
+            return None
+        bounds = {bound: row for (part, bound), row in rows.items() if part == "bucket"} | {np.inf: total}
+        return _histogram(group, bounds, sums)
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """One series of a group, as rates or plain values."""
+
+    use: Use
+    one: RawSeries
+    times: Floats
+    values: Floats
+
+    def identity(self, copies: Iterable[str]) -> tuple[tuple[str, str], ...]:
+        """What tells the series from others that are no copies of it."""
+        labels = {label: value for label, value in self.one.labels.items() if label not in copies}
+        return (("", self.one.name), *sorted(labels.items()))
+
+
+def _by_merit(ways: Ways, reach: float) -> list[tuple[tuple[int, int], Group]]:
+    """Ways to the same signal of a subject: those that reach furthest, of them the dialect's first and its newest name first.
+
+    A name that ended early (a rename at an upgrade) must not win over the one that goes on.
+
+    :param reach: ways that end within these seconds of each other reach equally far
+    """
+    if len(ways) == 1:
+        return list(ways.items())
+    ends = {key: max(float(one.times[-1]) for _, one in group.parts) for key, group in ways.items()}
+    latest = max(ends.values())
+    return sorted(ways.items(), key=lambda way: (0.0 if ends[way[0]] >= latest - reach else latest - ends[way[0]], way[0]))
+
+
+def _begin(group: Group) -> float:
+    """When the first of a group's series begins, Unix seconds."""
+    return min(float(one.times[0]) for _, one in group.parts)
+
+
+def _continued(before: Series | Histogram, after: Series | Histogram) -> Series | Histogram:
+    """A signal with what another name told of it before; a distribution only if the buckets are the same."""
+    keep = before.times < after.times[0]
+    times = np.concatenate((before.times[keep], after.times))
+    if isinstance(before, Series) and isinstance(after, Series):
+        return replace(after, times=times, values=np.concatenate((before.values[keep], after.values)))
+    if isinstance(before, Histogram) and isinstance(after, Histogram) and np.array_equal(before.bounds, after.bounds):
+        rates, sums = np.concatenate((before.rates[keep], after.rates)), np.concatenate((before.sums[keep], after.sums))
+        return replace(after, times=times, rates=rates, sums=sums)
+    return after
+
+
+class _Company:
+    """When the targets of counters were scraped, to see whether one that appears was not there before, or was not looked for.
+
+    A program makes a child of a counter when it first counts, so an engine's, a gateway's or a client's counter that its target
+    did not show before began at 0. What counts for longer than its exporter lives (a card's energy, a disk's bytes) did not.
+    """
+
+    def __init__(self, series: Iterable[RawSeries]) -> None:
+        self._longest: dict[_Target, Floats] = {}
+        self._lives: dict[tuple[_Target, str], list[tuple[float, float]]] = {}
+        self._starts: dict[_Target, float] = {}
+        for one in series:
+            target = _target(one)
+            if len(one.times) == 1 and (one.name == _START or one.name.endswith(_CREATED)):
+                self._starts[target] = max(self._starts.get(target, 0.0), float(one.values[0]))
+            if len(one.times) > len(self._longest.get(target, ())) and not one.name.startswith(_BY_SCRAPER):
+                self._longest[target] = one.times
+            self._lives.setdefault((target, one.name), []).append((float(one.times[0]), float(one.times[-1])))
+        self._begun: dict[tuple[_Target, str], tuple[list[float], list[float]]] = {}
+
+    def of(self, one: RawSeries, group: Group) -> Floats | None:
+        """Times of scrapes that should have shown a counter; None if nothing says that it should have been there.
+
+        Siblings that all ended before it began are the same counter under other labels.
+        """
+        if group.use.dialect.scope not in _PROGRAMS:
+            return self._among_siblings(one, group)
+        target = _target(one)
+        scrapes = self._longest.get(target, one.times)
+        if len(scrapes) <= len(one.times):
+            return None
+        firsts, lasts = self._ordered((target, one.name))
+        elders = bisect_left(firsts, one.times[0])
+        return None if elders and lasts[elders - 1] < one.times[0] else scrapes
+
+    def begun(self, one: RawSeries) -> float | None:
+        """When the process of a target that was scraped but once began, Unix seconds; None if nobody says."""
+        target = _target(one)
+        start = self._starts.get(target, 0.0)
+        once = len(one.times) == 1 and len(self._longest.get(target, one.times)) == 1
+        return start if once and _EARLIEST < start < one.times[0] else None
+
+    def _among_siblings(self, one: RawSeries, group: Group) -> Floats | None:
+        """The same from the other children of the counter that are about the same subject."""
+        begin = one.times[0]
+        elders = [other.times for _, other in group.parts if other.times[0] < begin <= other.times[-1] and other.name == one.name]
+        return max(elders, key=len) if elders else None
+
+    def _ordered(self, name: tuple[_Target, str]) -> tuple[list[float], list[float]]:
+        """When the children of a metric began, ascending, and until when any of those that began by then goes on."""
+        if name not in self._begun:
+            lives = sorted(self._lives[name])
+            self._begun[name] = [first for first, _ in lives], list(accumulate((last for _, last in lives), max))
+        return self._begun[name]
+
+
+def _target(one: RawSeries) -> "_Target":
+    """What tells the scrape target of a series from others."""
+    return one.labels.get("job", ""), one.labels.get("instance") or one.labels.get("pod", "")
+
+
+def _scrapes(pieces: Sequence[_Piece]) -> list[Floats]:
+    """For each piece the times at which its target shows any of them."""
+    targets: dict[_Target, list[Floats]] = {}
+    for piece in pieces:
+        targets.setdefault(_target(piece.one), []).append(piece.times)
+    scrapes = {target: np.unique(np.concatenate(times)) for target, times in targets.items()}
+    return [scrapes[_target(piece.one)] for piece in pieces]
+
+
+def _together(pieces: Sequence[_Piece], how: Combine, copies: Sequence[str], *, rates: bool, patience: float) -> Samples:
+    """Several series as one; of series that are copies of each other the greatest counts."""
+    if len(pieces) == 1:
+        return pieces[0].times, pieces[0].values
+    parts = [(piece.times, piece.values) for piece in pieces]
+    scrapes = [] if rates else _scrapes(pieces)
+    if copies:
+        alike: dict[tuple[tuple[str, str], ...], list[int]] = {}
+        for index, piece in enumerate(pieces):
+            alike.setdefault(piece.identity(copies), []).append(index)
+        originals = [indices[0] for indices in alike.values()]
+        parts = [
+            combined(
+                [parts[index] for index in indices],
+                Combine.MAX,
+                rates=rates,
+                patience=patience,
+                scrapes=[scrapes[index] for index in indices if scrapes],
+            )
+            for indices in alike.values()
+        ]
+        scrapes = [scrapes[index] for index in originals if scrapes]
+    return combined(parts, how, rates=rates, patience=patience, scrapes=scrapes)
+
+
+def _histogram(group: Group, rows: dict[float, Samples], sums: Samples | None) -> Histogram:
+    """A distribution on the times of its total count.
+
+    :param rows: cumulative rates by upper bound, +inf among them
+    """
+    entry = group.use.entry
+    bounds = sorted(rows)
+    times = rows[np.inf][0]
+    cumulative = np.stack([_on(times, *rows[bound]) for bound in bounds])
+    return Histogram(
+        entry.signal,
+        group.subject,
+        times,
+        np.array(bounds) * entry.scale,
+        bucket_rates(np.maximum.accumulate(cumulative, axis=0)),
+        _on(times, *sums) * entry.scale if sums else np.full(len(times), np.nan),
+        _origin(group),
+    )
+
+
+def _on(times: Floats, own: Floats, values: Floats) -> Floats:
+    """Values on other times: 0 where a bucket has no sample (it was not there yet)."""
+    if len(own) == len(times) and (own == times).all():
+        return values
+    index = np.searchsorted(own, times).clip(0, len(own) - 1)
+    return np.where(own[index] == times, values[index], 0.0)
+
+
+def _bound(text: str) -> float:
+    """A bucket's upper bound; NaN if the label is broken."""
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
+
+
+def _measured(piece: _Piece) -> _Piece:
+    """A piece without the values that stand for none: those that its dialect names, and -1 for a ratio that is off."""
+    entry = piece.use.entry
+    off = (*piece.use.dialect.unknown, *entry.unknown)
+    if catalogue()[entry.signal].kind is Kind.RATIO:
+        off = (*off, _OFF)
+    if entry.type == "counter" or not off or not (none := np.isin(piece.values, off)).any():
+        return piece
+    return replace(piece, times=piece.times[~none], values=piece.values[~none])
+
+
+def _flags(values: Floats, entry: Entry) -> Floats:
+    """Values of a state as 1 and 0 where the entry asks for a number or a bit."""
+    if entry.one_if is not None:
+        return np.where(values == entry.one_if, 1.0, 0.0)
+    if entry.bit is not None:
+        return np.where((values.clip(0.0, _MOST_BITS).astype(np.int64) & entry.bit) != 0, 1.0, 0.0)
+    return values
+
+
+def _count_items(text: str) -> int:
+    """How many names a list separated by commas has; a lone number tells by itself how many there are."""
+    names = [name for name in text.split(",") if name.strip()]
+    return int(names[0]) if len(names) == 1 and _is_number(names[0].strip()) else len(names)
+
+
+def _is_number(text: str) -> bool:
+    """Whether a name is a number of things rather than a thing."""
+    return text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
+
+
+def _why_not(signal: Signal, broken: Floats) -> str:
+    """Why readings cannot be what a signal means."""
+    span = f"between {signal.low:g} and {signal.high:g}" if np.isfinite(signal.high) else f"at {signal.low:g} or above"
+    why = "wrong unit or broken reading"
+    if signal.kind is Kind.RATIO and broken.min() > signal.high and broken.max() <= 100.0 + _TOLERANCE:
+        why = "it looks like a percentage"
+    return f" where {signal.name} lies {span}: {why}"
+
+
+def _sentence(why: str, told: Mapping[Subject, str]) -> str:
+    """A fault, as the first of its subjects shows it, and which subjects show it."""
+    subjects = sorted(told)
+    more = f" and {len(subjects) - _NAMED} more" if len(subjects) > _NAMED else ""
+    return f"{told[subjects[0]]}{why} ({', '.join(map(str, subjects[:_NAMED]))}{more})"
+
+
+def _metric(group: Group) -> str:
+    """The source's name of what the group measures."""
+    return min(use.metric or one.name for use, one in group.parts if use.part != "count")
+
+
+def _origin(group: Group) -> Origin:
+    """Where the group's series came from, with a selector that finds them again."""
+    entry = group.use.entry
+    return Origin(group.use.dialect.name, _metric(group), _selector(group), entry.type == "counter", entry.scale)
+
+
+def _selector(group: Group) -> str:
+    """PromQL selector of a group: its name or names, and the labels that all its series share."""
+    names = sorted({use.metric or one.name for use, one in group.parts if use.part != "count"})
+    shared = set(group.parts[0][1].labels.items())
+    for _, one in group.parts[1:]:
+        shared &= one.labels.items()
+    telling = {*_TELLING, *group.use.entry.where, *group.use.dialect.engines}
+    keep = {label: value for label, value in shared if label in telling}
+    if "pod" in keep or "replica" in keep:
+        keep.pop("instance", None)
+    conditions = [f'{label}="{_escaped(value)}"' for label, value in sorted(keep.items())]
+    if len(names) > 1:
+        conditions.insert(0, f'__name__=~"{_escaped("|".join(names))}"')
+    inner = ",".join(conditions)
+    name = names[0] if len(names) == 1 else ""
+    return f"{name}{{{inner}}}" if inner else name
+
+
+def _escaped(value: str) -> str:
+    """A label value inside a PromQL string."""
+    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

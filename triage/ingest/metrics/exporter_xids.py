@@ -1,0 +1,79 @@
+"""Xids that an exporter of cards reports, as a gauge of the last code or counted by code: what is new is an event."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+
+from triage.ingest.logs.signatures import xid_codes
+from triage.ingest.metrics.naming import Ways
+from triage.ingest.metrics.rates import PATIENCE_STEPS
+from triage.model.recording import Event, Floats, Series, Subject, Window
+
+_SIGNAL = "gpu.xid"
+
+_DIGITS = 4
+"""Xids have three digits at most; a label with more holds something else."""
+
+
+def exporter_xids(series: Iterable[Series], ways: Iterable[Ways], window: Window, step: float) -> tuple[Event, ...]:
+    """Events of kind ``xid`` for the codes that cards came to report in the baseline or the window.
+
+    The gauge holds the last code until the exporter restarts, so only a change tells that something happened. An exporter that
+    leaves the gauge out until there is a code is known by the card's other series, which began earlier. Where reports are counted
+    by code each rise is an event, so a code that comes again is seen, too.
+
+    :param ways: how signals are made, to find the series that count by code
+    :param step: usual distance between two samples, seconds
+    """
+    series = list(series)
+    begun: dict[Subject, float] = {}
+    for one in series:
+        if one.signal.startswith("gpu.") and len(one.times):
+            begun[one.subject] = min(begun.get(one.subject, np.inf), float(one.times[0]))
+    patience = PATIENCE_STEPS * step
+    last = (
+        (one.subject, one.origin.dialect, time, code)
+        for one in series
+        if one.signal == _SIGNAL
+        for time, code in _new_codes(one.times, one.values, begun[one.subject], patience)
+    )
+    found = {(subject, code, time): source for subject, source, time, code in [*_counted(ways, begun, patience), *last]}
+    return tuple(
+        _event(subject, time, code, source)
+        for (subject, code, time), source in sorted(found.items())
+        if window.baseline_start <= time <= window.end
+    )
+
+
+def _counted(ways: Iterable[Ways], begun: Mapping[Subject, float], patience: float) -> Iterator[tuple[Subject, str, float, int]]:
+    """Subject, source, time and code of each rise of a series that counts reports of one code."""
+    for group in (group for slots in ways for group in slots.values()):
+        for use, one in group.parts:
+            code = one.labels.get(use.entry.code, "") if use.entry.code else ""
+            if not code.isdecimal() or len(code) > _DIGITS:
+                continue
+            since = begun.get(group.subject, np.inf)
+            before = np.concatenate(([0.0 if one.times[0] - since > patience else one.values[0]], one.values[:-1]))
+            for time in one.times[one.values > before]:
+                yield group.subject, use.dialect.name, float(time), int(code)
+
+
+def _new_codes(times: Floats, values: Floats, begun: float, patience: float) -> Iterator[tuple[float, int]]:
+    """The moments at which another code than before is there, and the code."""
+    before = 0 if times[0] - begun > patience else int(values[0])
+    for time, value in zip(times, values, strict=True):
+        code = int(value)
+        if code and code != before:
+            yield float(time), code
+        before = code
+
+
+def _event(subject: Subject, time: float, code: int, source: str) -> Event:
+    """The event of one code."""
+    known = xid_codes().get(str(code))
+    attrs = {"emitter": "exporter"}
+    if known is not None:
+        attrs |= {"class": known.fault_class, "meaning": known.name, "scope": known.scope, "role": known.role}
+        attrs |= {"kinds": " ".join(known.kinds), "action": known.action}
+    name = f", {known.name}" if known is not None else ""
+    return Event(time, "xid", str(code), subject, attrs, f"the exporter reports Xid {code}{name}", source)

@@ -1,0 +1,306 @@
+"""From a source's samples to signals: finds the dialect of each metric, the subject of each series, and does the arithmetic."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from math import isfinite
+
+import numpy as np
+
+from triage.ingest.logs.engine_log import ARGUMENTS
+from triage.ingest.metrics.aggregates import summed_ratios
+from triage.ingest.metrics.assemble import Assembler
+from triage.ingest.metrics.conditions import fits, matches
+from triage.ingest.metrics.cores import missing_cores
+from triage.ingest.metrics.exporter_xids import exporter_xids
+from triage.ingest.metrics.lifetimes import metric_events
+from triage.ingest.metrics.naming import GENERIC, OWN, Group, Index, Use, Ways, index_names, speaker
+from triage.ingest.metrics.rates import sample_step
+from triage.ingest.owners.identity import lost_labels
+from triage.ingest.owners.misrouting import Homes
+from triage.ingest.owners.parts import Engines
+from triage.ingest.owners.places import first
+from triage.ingest.owners.subjects import Selection, select
+from triage.ingest.owners.traits import replica_traits
+from triage.ingest.raw import RawSeries
+from triage.model.dialect import Dialect, Entry
+from triage.model.recording import Fact, Recording, Source, SourceState, Subject, Window
+from triage.model.service import Service
+from triage.model.vocabulary import Kind, Scope, catalogue
+
+
+def translate(series: Iterable[RawSeries], dialects: Sequence[Dialect], service: Service, window: Window) -> Recording:
+    """The recording that a source's samples make of one service.
+
+    Series of other services are left out; a metric that no dialect knows is left out, too. Values out of their unit's range
+    are left out and said so.
+    """
+    dialects = [own_dialect(service), *dialects] if service.signals else list(dialects)
+    series = sorted((one for one in series if len(one.times)), key=_name_and_labels)
+    index = index_names(dialects)
+    selection = select(series, service, lambda name: speaker(index, name))
+    step = _usual_step(series)
+    found = _Reading(series, index, selection, window.start, step)
+    made = Assembler(series, step)
+    for ways in found.groups.values():
+        made.add(ways)
+    traits = replica_traits(series, selection, lambda name: speaker(index, name), found.facts)
+    problems = [] if selection.named else [f"nothing in the data says which series belong to {service.name}"]
+    return Recording(
+        service=service.name,
+        window=window,
+        series=tuple(sorted(made.series, key=lambda s: (s.signal, s.subject))),
+        histograms=tuple(sorted(made.histograms, key=lambda h: (h.signal, h.subject))),
+        events=(
+            *metric_events(found.groups.values(), window, step),
+            *lost_labels(series, selection, window, step),
+            *summed_ratios(series, index, made.series, window),
+            *exporter_xids(made.series, found.groups.values(), window, step),
+            *missing_cores(series, index, selection, window),
+            *made.faults,
+        ),
+        facts=(
+            *found.facts,
+            *traits,
+            *(Fact(Subject(Scope.SERVICE, service.name), key, value) for key, value in declared(service).items()),
+        ),
+        links=found.links,
+        routes=found.routes,
+        strangers=_strangers(selection, found.gateways),
+        objectives=dict(service.objectives),
+        problems=(*problems, *selection.places.problems, *made.problems),
+        rejected=made.rejected,
+        step=step,
+    )
+
+
+_MOST_STRANGERS = 2000
+"""More names of others than this are not kept."""
+
+
+def _strangers(selection: Selection, gateways: Collection[str]) -> tuple[str, ...]:
+    """Names of services and pods that are neither the service's nor in front of it nor exporters."""
+    known = selection.places.pods | selection.rivals | selection.others
+    ours = selection.pods | selection.places.exporters | {selection.service.name, *gateways}
+    return tuple(sorted(known - ours)[:_MOST_STRANGERS]) if selection.named else ()
+
+
+def declared(service: Service) -> dict[str, str | float]:
+    """What is said of a service, with each engine's own name of a setting (``max_running_requests``) also as the common one."""
+    common = {ARGUMENTS[key]: value for key, value in service.facts.items() if key in ARGUMENTS and key != "model"}
+    return {**common, **service.facts}
+
+
+def own_dialect(service: Service) -> Dialect:
+    """The service's own metric names as a dialect."""
+    kinds = {Kind.RATE: "counter", Kind.DISTRIBUTION: "histogram"}
+    entries = [
+        {"names": [metric], "type": kinds.get(catalogue()[signal].kind, "gauge"), "signal": signal}
+        for signal, metric in service.signals.items()
+    ]
+    return Dialect.model_validate({"name": OWN, "title": service.name, "scope": "client", "metrics": entries})
+
+
+def _name_and_labels(one: RawSeries) -> tuple[str, list[tuple[str, str]]]:
+    """What puts series in one order, however they came: sums of floating-point numbers depend on it."""
+    return one.name, sorted(one.labels.items())
+
+
+def _usual_step(series: Sequence[RawSeries]) -> float:
+    """The scrape interval, seconds: the median over a sample of the series; 15 if nothing can be learnt."""
+    steps = [step for one in series[:: max(1, len(series) // 200)] if (step := sample_step(one.times)) > 0]
+    return float(np.median(steps)) if steps else 15.0
+
+
+class _Reading:
+    """What a source's series say of a service, before any arithmetic: groups that make a signal, facts, and what belongs to what.
+
+    :param until: Unix seconds up to which things are as usual
+    :param step: usual distance of samples, seconds
+    """
+
+    def __init__(self, series: Sequence[RawSeries], index: Index, selection: Selection, until: float, step: float) -> None:
+        self.groups: dict[tuple[str, Subject], Ways] = {}
+        self._series, self._index, self._selection, self._until = series, index, selection, until
+        self._facts: dict[tuple[Subject, str], tuple[float, Fact]] = {}
+        self._homes: dict[int, Homes] = {}
+        self._places: dict[tuple[Subject, Scope], tuple[float, frozenset[str]]] = {}
+        self._routes: dict[Subject, set[Subject]] = {}
+        self._engines = Engines()
+        self.gateways: set[str] = set()
+        targets = _target_dialects(series, index)
+        read = [(one, use) for one in series for use in _uses(one, index, targets)]
+        about = [(one, use, subject) for one, use in read if (subject := _subject(one.labels, use, selection)) is not None]
+        for one, use, subject in about:
+            if subject.scope is Scope.REPLICA:
+                self._engines.note(subject, use.dialect.engines, one.labels, (float(one.times[0]), float(one.times[-1])))
+        for one, use, subject in about:
+            self._add(one, use, self._engine(one, use, subject, step))
+            if use.entry.facts and subject.scope is Scope.REPLICA:
+                self._note_facts(one, use, subject)
+        for engine, whole in self._engines.parts.items():
+            for signal in [signal for signal, subject in self.groups if subject == engine]:
+                self.groups.pop((signal, whole), None)
+
+    def _engine(self, one: RawSeries, use: Use, subject: Subject, step: float) -> Subject:
+        """The engine that a series of a replica is about, where several are behind the replica's target."""
+        if subject.scope is not Scope.REPLICA or not use.dialect.engines:
+            return subject
+        return self._engines.part(subject, use.dialect.engines, one.labels, step)
+
+    def _add(self, one: RawSeries, use: Use, subject: Subject) -> None:
+        """Takes one reading of a series."""
+        if use.entry.facts or use.entry.value_fact:
+            self._note_facts(one, use, subject)
+        if use.entry.signal:
+            ways = self.groups.setdefault((use.entry.signal, subject), {})
+            group = ways.setdefault((use.order, use.rank), Group(use, subject))
+            group.parts.append((use, self._counting(one, use.entry)))
+        if subject.scope is Scope.GPU:
+            self._note_places(one, subject)
+        if use.dialect.scope is Scope.GATEWAY:
+            self._note_route(one, use)
+
+    def _counting(self, one: RawSeries, entry: Entry) -> RawSeries:
+        """A series as its entry counts it: where only strays count, any other one counts nothing."""
+        if not entry.asked:
+            return one
+        if id(entry) not in self._homes:
+            same = [other for other in self._series if any(use.entry is entry for use in self._index.get(other.name, ()))]
+            counted = [other for other in same if matches(other.labels, entry)]
+            self._homes[id(entry)] = Homes(counted, entry.asked, entry.served, self._until)
+        return self._homes[id(entry)].strays(one)
+
+    def _note_facts(self, one: RawSeries, use: Use, subject: Subject) -> None:
+        """Keeps the facts of an info metric. A restart with other settings begins a new series: the last one holds."""
+        for label, key in use.entry.facts.items():
+            value = one.labels.get(label)
+            if value and value != "None":
+                self._note(one, Fact(subject, key, _typed(key, value), use.dialect.name))
+        if use.entry.value_fact and one.values[-1] not in (*use.dialect.unknown, *use.entry.unknown):
+            value_now = float(one.values[-1]) * use.entry.scale + use.entry.offset
+            self._note(one, Fact(subject, use.entry.value_fact, value_now, use.dialect.name))
+
+    def _note(self, one: RawSeries, fact: Fact) -> None:
+        """Keeps a fact unless a later sample says otherwise."""
+        key, time = (fact.subject, fact.key), float(one.times[-1])
+        known = self._facts.get(key)
+        if known is None or (known[0], str(known[1].value)) <= (time, str(fact.value)):
+            self._facts[key] = time, fact
+
+    def _note_places(self, one: RawSeries, card: Subject) -> None:
+        """Keeps where a card is: the pods and the node that were said last."""
+        places, said = self._selection.places, float(one.times[-1])
+        pod, node = places.pod(one.labels), places.known_node(one.labels)
+        for scope, place in ((Scope.REPLICA, pod if pod in self._selection.pods else ""), (Scope.NODE, node)):
+            if place:
+                latest, known = self._places.get((card, scope), (said, frozenset()))
+                if said >= latest:
+                    self._places[card, scope] = said, known | {place} if said == latest else frozenset({place})
+
+    def _note_route(self, one: RawSeries, use: Use) -> None:
+        """Keeps which gateways there are and to which replicas each says that it sends."""
+        self.gateways.update({one.labels.get("pod", ""), one.labels.get("service", "")} - {""})
+        gateway = self._selection.gateway(one.labels, use.dialect.identity.get(Scope.GATEWAY, ()))
+        replica = self._selection.replica_at(first(one.labels, use.dialect.identity.get(Scope.REPLICA, ())))
+        if gateway is not None and replica:
+            self._routes.setdefault(gateway, set()).add(Subject(Scope.REPLICA, replica))
+
+    @property
+    def routes(self) -> dict[Subject, tuple[Subject, ...]]:
+        """Which replicas each gateway sends to."""
+        return {gateway: tuple(sorted(self._routes[gateway])) for gateway in sorted(self._routes)}
+
+    @property
+    def facts(self) -> list[Fact]:
+        """The facts that labels and limits hold."""
+        return [fact for _, fact in self._facts.values()]
+
+    @property
+    def links(self) -> dict[Subject, tuple[Subject, ...]]:
+        """Which replica runs on which node and is a part of which, which card belongs to which replica and node."""
+        links: dict[Subject, set[Subject]] = {}
+        for replica, node in self._selection.node_of.items():
+            links.setdefault(Subject(Scope.REPLICA, replica), set()).add(Subject(Scope.NODE, node))
+        for (card, scope), (_, places) in self._places.items():
+            links.setdefault(card, set()).update(Subject(scope, place) for place in places)
+        for engine, whole in self._engines.parts.items():
+            links[engine] = {whole, *links.get(whole, set())}
+        for card in {card for card, _ in self._places if (card, Scope.NODE) not in self._places}:
+            nodes = {node for owner in links[card] for node in links.get(owner, ())}
+            links[card] |= nodes if len(nodes) == 1 else set()
+        return {subject: tuple(sorted(links[subject])) for subject in sorted(links)}
+
+
+def _target_dialects(series: Sequence[RawSeries], index: Index) -> dict[tuple[str, str], str]:
+    """(job, instance) -> the dialect that most of the target's own metrics speak.
+
+    What the scraper says of a target, and what the service says is its own, tells nothing of the target's language.
+    """
+    votes: dict[tuple[str, str], Counter[str]] = {}
+    for one in series:
+        speakers = {use.dialect.name: use.dialect for use in index.get(one.name, ()) if matches(one.labels, use.entry)}
+        speakers.pop(OWN, None)
+        if len(speakers) != 1 or GENERIC.match(one.name):
+            continue
+        name, dialect = speakers.popitem()
+        if dialect.scope is not Scope.TARGET:
+            votes.setdefault((one.labels.get("job", ""), one.labels.get("instance", "")), Counter())[name] += 1
+    return {target: min(counts, key=lambda name: (-counts[name], name)) for target, counts in votes.items()}
+
+
+def _uses(one: RawSeries, index: Index, targets: Mapping[tuple[str, str], str]) -> list[Use]:
+    """The readings of a series that apply: those of the service's own, and of one language."""
+    uses = [use for use in index.get(one.name, ()) if matches(one.labels, use.entry)]
+    own = [use for use in uses if use.dialect.name == OWN]
+    return own + _of_one_language(one, [use for use in uses if use.dialect.name != OWN], targets)
+
+
+def _of_one_language(one: RawSeries, uses: list[Use], targets: Mapping[tuple[str, str], str]) -> list[Use]:
+    """Of the readings by several dialects, or of a generic name, those of the language that the series' target speaks."""
+    if len({use.dialect.name for use in uses}) <= 1 and not GENERIC.match(one.name):
+        return uses
+    job = one.labels.get("job", "")
+    speaks = targets.get((job, one.labels.get("instance", "")))
+    spoken = [use for use in uses if use.dialect.name == speaks]
+    by_job = [use for use in uses if use.dialect.jobs and fits(use.dialect.jobs, job)]
+    others = [use for use in uses if not use.dialect.jobs and use.dialect.scope is not Scope.REPLICA and speaks is None]
+    return spoken or by_job or others
+
+
+def _subject(labels: Mapping[str, str], use: Use, selection: Selection) -> Subject | None:
+    """Whom a series is about; None if it is none of the service's business."""
+    scope = use.entry.scope or (catalogue()[use.entry.signal].scope if use.entry.signal else use.dialect.scope)
+    identity = use.dialect.identity.get(scope, ())
+    match scope:
+        case Scope.REPLICA:
+            return selection.replica(labels, identity if use.dialect.scope is not Scope.REPLICA else ())
+        case Scope.GPU:
+            return selection.gpu(labels)
+        case Scope.NODE:
+            return selection.node(labels)
+        case Scope.GATEWAY:
+            return selection.gateway(labels, identity)
+        case Scope.CLIENT:
+            return selection.client(labels)
+        case Scope.SERVICE:
+            return selection.owned(labels)
+        case Scope.TARGET:
+            return selection.target(labels)
+
+
+def _typed(key: str, text: str) -> str | float:
+    """A number if the text is one, else the text; versions are none, even if they look alike."""
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return text if key.endswith("_version") or not isfinite(number) else number
+
+
+def with_source(recording: Recording, name: str) -> Recording:
+    """The recording, saying that a source brought it, or that it brought nothing."""
+    found = bool(recording.series or recording.histograms)
+    reason = "" if found else f"no metric that triage knows belongs to {recording.service}"
+    source = Source(name, SourceState.OK if found else SourceState.ABSENT, reason)
+    return replace(recording, sources=(*recording.sources, source))

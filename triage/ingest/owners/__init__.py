@@ -1,0 +1,1 @@
+"""Whose is it: names, places, subjects and traits, joined by agreement of all label sets."""

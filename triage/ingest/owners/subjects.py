@@ -1,0 +1,372 @@
+"""Which series belong to the service, and whom each of them is about."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+import re2
+
+from triage.ingest.owners.places import POD_INFO, POD_LABELS, Census, Labels, Places, authority, first, host
+from triage.ingest.raw import RawSeries
+from triage.model.recording import Subject
+from triage.model.service import Service
+from triage.model.vocabulary import Scope
+
+SERVICE_LABELS = (
+    "service", "app", "app_kubernetes_io_name", "app_kubernetes_io_instance", "model_name", "served_model_name", "model",
+    "deployment", "statefulset", "inferenceservice", "destination_service_name", "destination_workload", "envoy_cluster_name",
+    "server_address", "requested_model", "ingress", "job",
+)  # fmt: skip
+"""Labels that can name the service itself, most telling first."""
+
+OWNER_LABELS = (
+    "deployment",
+    "statefulset",
+    "replicaset",
+    "horizontalpodautoscaler",
+    "hpa",
+    "scaledObject",
+    "name",
+    "inferenceservice",
+)
+_NAMING = ("service", "app", "app_kubernetes_io_name", "app_kubernetes_io_instance", "deployment", "inferenceservice")
+"""Labels whose values are services of their own, even if they begin with our name."""
+
+_ROUTES = ("envoy_cluster_name", "destination_service_name", "ingress", "requested_model", "litellm_model_name")
+_IDENTITY = (*SERVICE_LABELS[:-1], *POD_LABELS)
+_OF_TARGETS = frozenset({"job", "instance", "service", "app", "pod", "container", "endpoint", "node"})
+"""Labels that a scraper puts on a target: on an exporter's series they are the exporter's own."""
+
+_KINDS = (
+    "predictor|engine|decode|prefill|vllm|sglang|trtllm|triton|tgi|server|serve|deployment|default|worker|workers|leader|head|hpa"
+    "|(?:vllm|sglang|trtllm|tensorrtllm|llm|gpu|model|prefill|decode|encode)+(?:worker|engine|server|runner)s?"
+)
+"""Parts of a service that serve together, and the objects that belong to it; operators write several words as one."""
+
+_BARE_NAME = re2.compile(r"[A-Za-z][\w-]*")
+"""A host's name without a domain; no address is one."""
+
+_ID = "[bcdfghjklmnpqrstvwxz2456789]"
+"""What Kubernetes makes names of: no vowels, so no words."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What belongs to a service.
+
+    :param named: some series names the service (or it was said that everything here is its)
+    :param pods: its pods
+    :param places: who is where, whosever it is
+    :param nodes: the nodes that its engines run on; empty if nobody says so
+    :param node_of: replica -> node
+    :param replicas: address of an engine (``host:port``, pod IP) -> id of its replica
+    :param everything: nothing here names any service, and there is but one engine: all of it is the service's
+    :param others: names that are not the service's although they begin with its name
+    :param rivals: names that other services' engines go by
+    :param targets: addresses of other services' engines
+    """
+
+    service: Service
+    named: bool
+    pods: frozenset[str]
+    places: Places
+    nodes: frozenset[str]
+    node_of: Mapping[str, str]
+    replicas: Mapping[str, str] = field(default_factory=dict)
+    everything: bool = False
+    others: frozenset[str] = frozenset()
+    rivals: frozenset[str] = frozenset()
+    targets: frozenset[str] = frozenset()
+
+    def names_service(self, labels: Labels) -> bool:
+        """Whether a label says outright that a series is the service's."""
+        return names_service(labels, self.service)
+
+    def replica(self, labels: Labels, identity: Iterable[str] = ()) -> Subject | None:
+        """The replica that an engine's or a pod's series is about; None if it is not one of the service's.
+
+        :param identity: labels by which another program names a replica, by its address or its pod
+        """
+        address = first(labels, identity)
+        if address:
+            known = self.replica_at(address)
+            return Subject(Scope.REPLICA, known or authority(address)) if known or self.names_service(labels) else None
+        pod = self.places.pod(labels)
+        if pod:
+            ours = pod in self.pods and not _elsewhere(labels, self.service)
+            return Subject(Scope.REPLICA, pod) if ours or self.everything else None
+        instance = labels.get("instance", "")
+        known = self.places.pod_at.get(host(instance), "") if instance not in self.targets else ""
+        if known in self.pods:
+            return Subject(Scope.REPLICA, known)
+        if self.names_service(labels) or self.everything:
+            return Subject(Scope.REPLICA, instance or labels.get("job") or self.service.name)
+        return None
+
+    def replica_at(self, address: str) -> str:
+        """The id of the replica with that address, pod (with or without its namespace) or name in the cluster's DNS."""
+        pods = (address, address.rpartition("/")[2], host(address).partition(".")[0])
+        known = self.replicas.get(authority(address)) or self.replicas.get(host(address))
+        return known or next((pod for pod in pods if pod in self.pods), "") or self._in_container(address)
+
+    def _in_container(self, name: str) -> str:
+        """The id of the only replica that is scraped at a name without a domain, as containers of one host have them."""
+        found = {one for instance, one in self.replicas.items() if host(instance) == name} if _BARE_NAME.fullmatch(name) else ()
+        return next(iter(found)) if len(found) == 1 else ""
+
+    def gpu(self, labels: Labels) -> Subject | None:
+        """The card; None if it belongs to another service's pod or to a node without engines of ours."""
+        pod, node = self.places.pod(labels), self.places.node(labels)
+        if pod and not self.everything and (pod not in self.pods or _elsewhere(labels, self.service)):
+            return None
+        if not pod and self.nodes and node not in self.nodes:
+            return None
+        return Subject(Scope.GPU, self.places.card(labels))
+
+    def node(self, labels: Labels) -> Subject | None:
+        """The node; None if no engine of ours runs there."""
+        name = self.places.node(labels)
+        if not name or (self.nodes and name not in self.nodes):
+            return None
+        return Subject(Scope.NODE, name)
+
+    def owned(self, labels: Labels) -> Subject | None:
+        """The service, for series of a deployment, an autoscaler, a roll-out; None if they are another service's."""
+        owner = first(labels, OWNER_LABELS)
+        ours = self.names_service(labels) or self.everything or self.places.pod(labels) in self.pods
+        ours = ours or (owned_by(owner, self.service.name, self.others) and not _elsewhere(labels, self.service))
+        return Subject(Scope.SERVICE, self.service.name) if ours else None
+
+    def gateway(self, labels: Labels, identity: Iterable[str] = ()) -> Subject | None:
+        """The gateway; None if the series is about traffic of another service."""
+        route = first(labels, _ROUTES)
+        ours = self._routes_here(route) if route else not self._of_another(labels)
+        if not ours and not self.names_service(labels):
+            return None
+        return Subject(Scope.GATEWAY, first(labels, (*identity, "pod", "instance", "job")) or "gateway")
+
+    def _routes_here(self, route: str) -> bool:
+        """Whether a route, cluster or model name speaks of the service."""
+        model = str(self.service.facts.get("model", ""))
+        return speaks_of(route, self.service.name, self.others) or speaks_of(route, model, self.others)
+
+    def _of_another(self, labels: Labels) -> bool:
+        """Whether the program that a series is from serves or asks another service, by its own name.
+
+        Beside the engines of one service a program of any name (``litellm``) works for that service.
+        """
+        name = labels.get("service", "")
+        if not name or name.startswith(f"{self.service.name}-"):
+            return name in self.rivals
+        return bool(self.rivals or self.targets) and not self.names_service(labels)
+
+    def client(self, labels: Labels) -> Subject | None:
+        """The client program; None if it talks to another service."""
+        asked = labels.get("server_address", "")
+        ours = self._asks_us(asked) if asked else not self._of_another(labels)
+        if not ours and not self.names_service(labels):
+            return None
+        return Subject(Scope.CLIENT, first(labels, ("job", "instance")) or "client")
+
+    def _asks_us(self, address: str) -> bool:
+        """Whether a client's address is the service's: ``llm-prod``, ``llm-prod.default.svc:8000``, a replica's own."""
+        return host(address).partition(".")[0] == self.service.name or bool(self.replica_at(address))
+
+    def target(self, labels: Labels) -> Subject | None:
+        """The scrape target: the replica if it is an engine of the service, None if it is another's, else just the target."""
+        pod, instance = first(labels, ("pod", *POD_LABELS)), labels.get("instance", "")
+        if pod in self.pods:
+            return Subject(Scope.REPLICA, pod)
+        if instance in self.replicas:
+            return Subject(Scope.REPLICA, self.replicas[instance])
+        if instance in self.targets or labels.get("service") in self.rivals:
+            return None
+        return Subject(Scope.TARGET, f"{labels.get('job', '')}/{instance}")
+
+
+def names_service(labels: Labels, service: Service) -> bool:
+    """Whether labels say outright that a series is the service's: all that were set for it, or else one of the usual ones."""
+    if service.labels:
+        return all(labels.get(name) == value for name, value in service.labels.items())
+    return service.name in labels.values() and any(labels.get(name) == service.name for name in SERVICE_LABELS)
+
+
+def _elsewhere(labels: Labels, service: Service) -> bool:
+    """Whether a label that was set for the service (its namespace, its cluster) has another value here."""
+    for name, value in service.labels.items():
+        has = labels.get(f"exported_{name}") or labels.get(name)
+        if name not in _OF_TARGETS and has and has != value:
+            return True
+    return False
+
+
+def owned_by(name: str, service: str, others: Collection[str] = ()) -> bool:
+    """Whether a workload's or pod's name is the service's: ``llm-prod``, ``llm-prod-0``, ``llm-prod-5b59c84684-2mchc``.
+
+    :param others: names of other services, which may begin with this one's: what begins with them is theirs
+    """
+    if not name.startswith((service, "keda-hpa-")) or not _owned_pattern(service).fullmatch(_plain(name)):
+        return False
+    return not any(name == other or name.startswith(f"{other}-") for other in others if other.startswith(service))
+
+
+@lru_cache(maxsize=64)
+def _owned_pattern(service: str) -> Any:
+    replica = rf"-\d+(-worker|-\d+)*|-{_ID}{{6,10}}(-[a-z0-9]{{5}})?|-{_ID}{{5}}"
+    return re2.compile(rf"(keda-hpa-)?{re2.escape(_plain(service))}(-({_KINDS})|-\d{{5}})*({replica})?(-({_KINDS}))?(-\d+)?")
+
+
+def _plain(text: str) -> str:
+    """Text that has a UTF-8 form: JSON can hold half of a surrogate pair."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def speaks_of(text: str, name: str, others: Collection[str] = ()) -> bool:
+    """Whether a route, a cluster's or a model's name holds a name, and not just the beginning or end of a longer one.
+
+    Before it may stand a namespace or vendor (``default-llm-prod``, ``openai/llm-prod``), behind it a domain, a port, a number or
+    the part of the service that is meant (``llm-prod-8000``, ``llm-prod-predictor.default``).
+    """
+    if not name or any(name in other and other in text for other in others):
+        return False
+    return bool(_spoken_pattern(name).search(_plain(text)))
+
+
+@lru_cache(maxsize=64)
+def _spoken_pattern(name: str) -> Any:
+    return re2.compile(rf"(^|[^a-zA-Z0-9]){re2.escape(_plain(name))}([-_]({_KINDS}|\d+))*(\.[a-zA-Z]|[^-_.a-zA-Z0-9]|$)")
+
+
+def select(series: Iterable[RawSeries], service: Service, speaker: Callable[[str], Scope | None]) -> Selection:
+    """Finds out what belongs to a service.
+
+    :param speaker: metric name -> whose series the programs that export it tell; None if that is not known
+    """
+    evidence = _Evidence(service)
+    for one in series:
+        span = (float(one.times[0]), float(one.times[-1])) if len(one.times) else (0.0, 0.0)
+        evidence.add(one.name, one.labels, speaker(one.name), span)
+    return evidence.selection()
+
+
+@dataclass
+class _Engine:
+    """An engine's target: its address, its pod if a label names one, and whether one of its labels names the service.
+
+    :param tied: a label says whose it is
+    :param names: names of services that its labels say it is
+    """
+
+    instance: str
+    pod: str
+    ours: bool
+    tied: bool
+    names: frozenset[str]
+
+
+class _Evidence:
+    """What the labels of all series say, gathered in one pass and judged at its end: who comes first must not matter."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self.named = False
+        self.census = Census()
+        self.owners: dict[str, set[tuple[str, str]]] = {}
+        self.engines: dict[tuple[str, str, str], _Engine] = {}
+        self.begins_alike: set[str] = set()
+
+    def add(self, name: str, labels: Labels, speaker: Scope | None, span: tuple[float, float]) -> None:
+        """Takes note of one series."""
+        elsewhere = bool(self.service.labels) and _elsewhere(labels, self.service)
+        ours = names_service(labels, self.service)
+        self.named = self.named or ours
+        self.census.hear(name, labels, speaker, elsewhere=elsewhere, span=span)
+        if speaker is Scope.REPLICA:
+            self._add_engine(labels, ours=ours)
+        if not elsewhere:
+            for label in POD_LABELS:
+                if pod := labels.get(label):
+                    self.owners.setdefault(pod, set())
+            if name == POD_INFO and (pod := first(labels, POD_LABELS)):
+                self.owners[pod].add((labels.get("created_by_kind", "ReplicaSet"), labels.get("created_by_name", "")))
+        if speaker is Scope.REPLICA or labels.get("deployment"):
+            self.begins_alike.update(value for label in _NAMING if (value := labels.get(label, "")).startswith(self.service.name))
+
+    def _add_engine(self, labels: Labels, *, ours: bool) -> None:
+        """Takes note of an engine's target. ``replica`` is its pod only if the census finds that it tells engines apart."""
+        key = labels.get("instance", ""), first(labels, POD_LABELS[:-1]), labels.get("replica", "")
+        engine = self.engines.setdefault(key, _Engine(key[0], key[1], ours=False, tied=False, names=frozenset()))
+        engine.ours = engine.ours or ours
+        engine.tied = engine.tied or bool(first(labels, _IDENTITY))
+        if name := first(labels, _NAMING):
+            engine.names |= {name}
+
+    def selection(self) -> Selection:
+        """The verdict."""
+        others = frozenset(name for name in self.begins_alike if _is_another(name, self.service.name))
+        places = self.census.places()
+        engines = self._placed_engines(places)
+        strangers = places.exporters | places.marks
+        pods = {pod for pod, owners in self.owners.items() if pod not in strangers and self._is_owned(pod, owners, others)}
+        pods -= set(places.names)
+        named = self.named or bool(pods)
+        pods |= {engine.pod for engine in engines if engine.pod and engine.ours}
+        everything = not named and self._is_alone(engines)
+        ours = [engine for engine in engines if engine.ours or engine.pod in pods or everything]
+        foreign = [engine for engine in engines if not (engine.ours or engine.pod in pods)] if named else []
+        replicas = {ip: pod for pod, ip in sorted(places.ip_of.items()) if pod in pods and places.pod_at.get(ip, pod) == pod}
+        replicas |= {one.instance: one.pod or one.instance for one in sorted(ours, key=_by_address) if one.instance}
+        node_of = {pod: places.node_of[pod] for pod in sorted(pods) if pod in places.node_of}
+        node_of |= {
+            one.instance: places.node_at[host(one.instance)]
+            for one in sorted(ours, key=_by_address)
+            if not one.pod and host(one.instance) in places.node_at
+        }
+        return Selection(
+            service=self.service,
+            named=named or everything,
+            pods=frozenset(pods),
+            places=places,
+            nodes=frozenset(node_of.values()),
+            node_of=node_of,
+            replicas=replicas,
+            everything=everything,
+            others=others,
+            rivals=frozenset(name for engine in foreign for name in engine.names),
+            targets=frozenset(engine.instance for engine in foreign if engine.instance) - set(replicas),
+        )
+
+    def _placed_engines(self, places: Places) -> list[_Engine]:
+        """The engines with their pods, also where only the address tells which pod it is."""
+        placed = []
+        for (instance, pod, replica), engine in sorted(self.engines.items()):
+            mark = replica if replica not in places.marks else ""
+            placed.append(replace(engine, pod=pod or places.pod_at.get(host(instance), "") or mark))
+        return placed
+
+    def _is_owned(self, pod: str, owners: Collection[tuple[str, str]], others: Collection[str]) -> bool:
+        """Whether a pod is the service's: by who made it if the cluster says so, else by its name."""
+        known = {(kind, owner) for kind, owner in owners if owner and owner != "<none>"}
+        if not known:
+            return owned_by(pod, self.service.name, others)
+        makers = {(owner.rpartition("-")[0] or owner) if kind == "ReplicaSet" else owner for kind, owner in known}
+        return any(owned_by(maker, self.service.name, others) for maker in makers)
+
+    def _is_alone(self, engines: Collection[_Engine]) -> bool:
+        """Whether there is one engine, and nothing that says whose it is."""
+        return len({engine.instance for engine in engines}) == 1 and not any(engine.tied for engine in engines)
+
+
+def _by_address(engine: _Engine) -> tuple[str, str]:
+    return engine.instance, engine.pod
+
+
+def _is_another(name: str, service: str) -> bool:
+    """Whether a name that begins with the service's is another service's, and not that of one of its parts."""
+    return name != service and not _part_pattern(service).fullmatch(_plain(name))
+
+
+@lru_cache(maxsize=64)
+def _part_pattern(service: str) -> Any:
+    return re2.compile(rf"{re2.escape(_plain(service))}(-({_KINDS})|-\d{{5}})*")
