@@ -96,20 +96,20 @@ class Walk:
         )
         os.close(slave)
 
-    def read(self, patience: float) -> bytes:
+    def read(self, staleness: float) -> bytes:
         """What comes within some seconds; empty if nothing does."""
-        ready, _, _ = select.select([self._master], [], [], patience)
+        ready, _, _ = select.select([self._master], [], [], staleness)
         try:
             return os.read(self._master, 1 << 16) if ready else b""
         except OSError:  # the other side has closed
             return b""
 
-    def until(self, words: bytes, patience: float = 300.0) -> float:
+    def until(self, words: bytes, staleness: float = 300.0) -> float:
         """Seconds until words are on the screen."""
         began, seen = time.perf_counter(), b""
         while words not in seen:
             seen = (seen + self.read(1.0))[-100_000:]
-            if time.perf_counter() - began > patience or self._process.poll() is not None:
+            if time.perf_counter() - began > staleness or self._process.poll() is not None:
                 raise SystemExit(f"{words!r} did not come: {seen[-2000:]!r}")
         return time.perf_counter() - began
 

@@ -14,9 +14,9 @@ from triage.errors import DataError, InputMissingError
 from triage.learn.cases import Case, drill_cases, find_case
 from triage.learn.chrome import PHRASES, say
 from triage.learn.drill import Drill, Outcome, expert_path, score
-from triage.learn.looking import Told, ask_rule, cost_of
 from triage.learn.progress import Progress, progress_file, read_progress, write_progress
 from triage.learn.screen import Screen
+from triage.learn.steps import Told, ask_rule, cost_of
 from triage.model.diagnosis import Evidence, Verdict
 from triage.score.truth import Truth, read_truth
 

@@ -9,9 +9,9 @@ from triage.engine.rules.loading import load_rules
 from triage.errors import ConfigError, InputMissingError, UsageError
 from triage.learn.cases import Case, find_case
 from triage.learn.lesson import Lesson, Look, load_lessons, pick
-from triage.learn.looking import found_by
 from triage.learn.screen import Screen
 from triage.learn.show import show_lesson
+from triage.learn.steps import found_by
 
 LESSONS = load_lessons()
 RULES = load_rules()

@@ -38,9 +38,9 @@ from triage.model.playbook import Command, Playbook, Section, Step, Variant
 from triage.model.recording import Event, Origin, Recording, Series, Source, SourceState, Subject, Window
 from triage.model.rule import Alternative, LookAlike, Measure, Rule
 from triage.model.vocabulary import Cause, Combine, Layer, Scale, Scope
-from triage.tui.desk import LocalDesk
-from triage.tui.feed import Feed, Replay
-from triage.tui.look import Look, Scene, look_of
+from triage.tui.recordings import Recordings, Replay
+from triage.tui.session import LocalSession
+from triage.tui.snapshot import Scene, Snapshot, snapshot_of
 
 START = 1_800_000_000.0
 """Begin of the window; the baseline is as long as the window, ten minutes."""
@@ -458,21 +458,21 @@ def playbook(kind: str) -> Playbook:
     )
 
 
-def look(end: float = START + LENGTH) -> Look:
-    """The look at the incident."""
+def snapshot(end: float = START + LENGTH) -> Snapshot:
+    """The snapshot of the incident."""
     held = recording(end)
-    return look_of(diagnosis(held), RULES.values(), held)
+    return snapshot_of(diagnosis(held), RULES.values(), held)
 
 
 def scene(end: float = START + LENGTH) -> Scene:
     """What a screen is given."""
-    shown = look(end)
+    shown = snapshot(end)
     return Scene(shown, shown)
 
 
-def desk(feed: Feed | None = None) -> LocalDesk:
-    """A desk with the incident on it, or with what a feed brings."""
-    return LocalDesk(feed or Replay("llm.parquet", lambda _tell: recording()), tuple(RULES.values()), diagnosis, write)
+def session(recordings: Recordings | None = None) -> LocalSession:
+    """A session with the incident on it, or with what a source of recordings brings."""
+    return LocalSession(recordings or Replay("llm.parquet", lambda _tell: recording()), tuple(RULES.values()), diagnosis, write)
 
 
 def write(held: Recording, path: Path) -> None:

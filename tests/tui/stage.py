@@ -13,8 +13,8 @@ from textual.pilot import Pilot
 import triage.tui
 from tests.tui import case
 from triage.tui.app import WalkApp
-from triage.tui.desk import Desk
 from triage.tui.screens.walk import BREAKPOINTS, WalkScreen
+from triage.tui.session import Session
 from triage.tui.theme import DARK
 
 PICTURES = Path(__file__).parent / "screens"
@@ -24,7 +24,7 @@ _STEADY = 3
 
 
 class Stage(App[None]):
-    """One screen, with the looks of the walk and nothing behind it."""
+    """One screen, with the snapshots of the walk and nothing behind it."""
 
     CSS_PATH = Path(triage.tui.__file__).parent / "triage.tcss"
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS[0]
@@ -56,9 +56,11 @@ def same_as_kept(name: str, shown: str) -> None:
 
 
 @asynccontextmanager
-async def walking(desk: Desk | None = None, size: tuple[int, int] = SMALL, theme: str = "dark") -> AsyncIterator[Pilot[Any]]:
-    """A walk that has shown its first look."""
-    app = WalkApp(desk or case.desk(), case.playbook, theme)
+async def walking(
+    session: Session | None = None, size: tuple[int, int] = SMALL, theme: str = "dark"
+) -> AsyncIterator[Pilot[Any]]:
+    """A walk that has shown its first snapshot."""
+    app = WalkApp(session or case.session(), case.playbook, theme)
     async with app.run_test(size=size, notifications=True) as pilot:
         await settled(pilot)
         yield pilot

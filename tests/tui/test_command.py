@@ -13,10 +13,10 @@ from termios import TIOCSWINSZ
 import pytest
 
 from triage.cli import main, parser
-from triage.cli.inforce import settings_of
-from triage.cli.walk import SAMPLE, _feed
+from triage.cli.effective import settings_of
+from triage.cli.walk import SAMPLE, _recordings
 from triage.errors import ExitCode
-from triage.tui.feed import Live, Replay
+from triage.tui.recordings import Live, Replay
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -40,23 +40,23 @@ def test_the_keyboard_is_not_a_log(capsys: pytest.CaptureFixture[str]) -> None:
     assert "cannot read logs from stdin" in capsys.readouterr().err
 
 
-def feed(tmp_path: Path, *words: str) -> Live | Replay:
+def recordings(tmp_path: Path, *words: str) -> Live | Replay:
     """Where the recordings of a command line come from."""
     empty = tmp_path / "triage.toml"
     empty.touch()
     args = parser().parse_args(["walk", *words, "--config", str(empty)])
-    made = _feed(args, settings_of(args))
+    made = _recordings(args, settings_of(args))
     assert isinstance(made, Live | Replay)
     return made
 
 
 def test_a_service_is_watched_and_a_fixed_time_is_not(tmp_path: Path) -> None:
     """A server is asked at every pause; what can only be sampled has no pause; a time that is over is asked for once."""
-    server = feed(tmp_path, "--service", "llm", "--prometheus", "http://127.0.0.1:9", "--every", "5")
+    server = recordings(tmp_path, "--service", "llm", "--prometheus", "http://127.0.0.1:9", "--every", "5")
     assert (server.name, server.live, server.pause) == ("llm", True, 5.0)
-    sampled = feed(tmp_path, "--endpoint", "127.0.0.1:9")
+    sampled = recordings(tmp_path, "--endpoint", "127.0.0.1:9")
     assert (sampled.live, sampled.pause) == (True, 0.0)
-    over = feed(tmp_path, "--service", "llm", "--prometheus", "http://127.0.0.1:9", "--from", "1h ago", "--to", "50m ago")
+    over = recordings(tmp_path, "--service", "llm", "--prometheus", "http://127.0.0.1:9", "--from", "1h ago", "--to", "50m ago")
     assert not over.live
     assert SAMPLE == 10.0
 

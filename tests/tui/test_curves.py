@@ -20,7 +20,7 @@ def frame() -> Frame:
 
 def test_the_kept_curve_with_its_levels_and_moments() -> None:
     """Points lie in the middles of their cells; window, onset and changes are where they belong."""
-    curve = coarse(case.queue(case.recording()), case.look())
+    curve = coarse(case.queue(case.recording()), case.snapshot())
     assert curve is not None
     assert len(curve.times) == len(curve.values) == 60
     assert (curve.threshold, curve.baseline, curve.onset, curve.window) == (8.0, 4.0, case.ONSET, case.START)
@@ -30,8 +30,8 @@ def test_the_kept_curve_with_its_levels_and_moments() -> None:
 
 def test_all_cells_are_those_of_the_kept_curve() -> None:
     """The finer curve tells the same, with more points."""
-    evidence, look = case.queue(case.recording()), case.look()
-    curve = fine(evidence, look, frame())
+    evidence, snapshot = case.queue(case.recording()), case.snapshot()
+    curve = fine(evidence, snapshot, frame())
     assert curve is not None
     assert len(curve.times) == 120
     assert curve.known[-1] == pytest.approx(148.0)
@@ -43,32 +43,32 @@ def test_a_curve_that_does_not_add_up_is_not_shown() -> None:
     evidence = case.queue(held)
     assert evidence.spark is not None
     other = evidence.model_copy(update={"spark": evidence.spark.model_copy(update={"values": (1.0,) * 60})})
-    assert fine(other, case.look(), frame()) is None
-    assert fine(case.TIMEOUTS, case.look(), frame()) is None
+    assert fine(other, case.snapshot(), frame()) is None
+    assert fine(case.TIMEOUTS, case.snapshot(), frame()) is None
 
 
 def test_a_signal_without_a_kept_curve_has_its_cells() -> None:
     """What somebody only wants to see is put together in its own way."""
     asked = Evidence(signal="queue.waiting", subject=case.SERVICE, verdict=Verdict.UNKNOWN)
-    curve = fine(asked, case.look(), frame())
+    curve = fine(asked, case.snapshot(), frame())
     assert curve is not None
     assert curve.known[0] == 4.0
 
 
 def test_events_are_counted_over_time() -> None:
     """Only the events that the evidence names."""
-    look = case.look()
-    assert [event.name for event in events_of(case.TIMEOUTS, look)] == ["proxy-timeouts"] * 2
-    assert [event.kind for event in events_of(case.evidence("event:change", Verdict.PRESENT), look)] == ["deploy"]
-    curve = coarse(case.TIMEOUTS, look)
+    snapshot = case.snapshot()
+    assert [event.name for event in events_of(case.TIMEOUTS, snapshot)] == ["proxy-timeouts"] * 2
+    assert [event.kind for event in events_of(case.evidence("event:change", Verdict.PRESENT), snapshot)] == ["deploy"]
+    curve = coarse(case.TIMEOUTS, snapshot)
     assert curve is not None
     assert sum(curve.known) == 2.0
-    assert coarse(case.XID, look) is None
+    assert coarse(case.XID, snapshot) is None
 
 
 def test_a_curve_in_words() -> None:
     """A sentence tells range, time, levels, onset, changes and gaps."""
-    curve = coarse(case.queue(case.recording()), case.look())
+    curve = coarse(case.queue(case.recording()), case.snapshot())
     assert curve is not None
     holed = dataclasses.replace(curve, values=(None, *curve.values[1:]))
     assert description(holed, case.START) == (
@@ -80,7 +80,7 @@ def test_a_curve_in_words() -> None:
 
 def test_the_figures_before_and_in_the_window() -> None:
     """Means and ranges, apart for both spans."""
-    curve = coarse(case.queue(case.recording()), case.look())
+    curve = coarse(case.queue(case.recording()), case.snapshot())
     assert curve is not None
     assert dict(numbers(curve, case.START))["before"] == "mean 4 requests, 4 requests to 4 requests, 30 values"
 
@@ -88,7 +88,7 @@ def test_the_figures_before_and_in_the_window() -> None:
 @pytest.mark.parametrize("most", [1, 7, 59, 60, 200])
 def test_a_narrow_screen_gets_fewer_points(most: int) -> None:
     """Neighbours are averaged, and time goes on."""
-    curve = coarse(case.queue(case.recording()), case.look())
+    curve = coarse(case.queue(case.recording()), case.snapshot())
     assert curve is not None
     narrow = trimmed(curve, most)
     assert len(narrow.times) == len(narrow.values) == min(most, 60)
@@ -100,6 +100,6 @@ def test_broken_readings_are_not_drawn() -> None:
     evidence = case.queue(case.recording())
     assert evidence.spark is not None
     wild = evidence.spark.model_copy(update={"values": (1e300, *evidence.spark.values[1:])})
-    curve = coarse(evidence.model_copy(update={"spark": wild, "threshold": float("inf")}), case.look())
+    curve = coarse(evidence.model_copy(update={"spark": wild, "threshold": float("inf")}), case.snapshot())
     assert curve is not None
     assert (curve.values[0], curve.threshold) == (None, None)

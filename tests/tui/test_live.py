@@ -1,4 +1,4 @@
-"""A service that is watched: looks come while the person walks."""
+"""A service that is watched: snapshots come while the person walks."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -17,12 +17,12 @@ from triage.errors import TriageError, UsageError
 from triage.model.recording import Recording, Source, SourceState
 from triage.tui import messages
 from triage.tui.app import WalkApp
-from triage.tui.feed import Taken
+from triage.tui.recordings import Taken
 from triage.tui.widgets.choices import Choices
 
 
 class Script:
-    """A feed that brings what the test says, when it says so."""
+    """A source of recordings that brings what the test says, when it says so."""
 
     name, live, pause = "llm", True, 0.0
 
@@ -44,11 +44,11 @@ class Script:
 
 
 class Watching:
-    """A walk over a scripted feed."""
+    """A walk over a scripted source of recordings."""
 
     def __init__(self) -> None:
         self.script = Script()
-        self.app = WalkApp(case.desk(self.script), case.playbook)
+        self.app = WalkApp(case.session(self.script), case.playbook)
         self.pilot: Pilot[Any] | None = None
         self._seen: asyncio.Queue[type[Message]] = asyncio.Queue()
 
@@ -111,7 +111,7 @@ def test_a_long_collection_shows_its_progress() -> None:
 
 
 def test_what_changed_is_shown_and_the_place_is_kept() -> None:
-    """A new look marks what became different and leaves the highlight, and the screen, where they were."""
+    """A new snapshot marks what became different and leaves the highlight, and the screen, where they were."""
 
     async def watch() -> None:
         async with watching() as w:
@@ -145,8 +145,8 @@ def test_a_source_that_dies_makes_questions_open() -> None:
     asyncio.run(watch())
 
 
-def test_an_earlier_moment_stays_while_looks_come() -> None:
-    """Who looks at the past is not torn from it; = shows the newest look."""
+def test_an_earlier_moment_stays_while_snapshots_come() -> None:
+    """Who looks at the past is not torn from it; = shows the newest snapshot."""
 
     async def watch() -> None:
         async with watching() as w:
@@ -159,7 +159,7 @@ def test_an_earlier_moment_stays_while_looks_come() -> None:
 
 
 def test_a_round_that_fails_is_told_and_the_next_one_counts() -> None:
-    """An error after the first look is a note; watching goes on."""
+    """An error after the first snapshot is a note; watching goes on."""
 
     async def watch() -> None:
         async with watching() as w:

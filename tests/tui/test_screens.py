@@ -9,7 +9,6 @@ import pytest
 from tests.tui import case
 from tests.tui.stage import LARGE, SMALL, Stage, picture, same_as_kept
 from triage.model.vocabulary import Layer
-from triage.tui.look import Scene
 from triage.tui.screens.layer import LayerScreen
 from triage.tui.screens.overview import ChainScreen, MissingScreen, OddScreen, WhyNotScreen
 from triage.tui.screens.playbook import PlaybookScreen
@@ -18,6 +17,7 @@ from triage.tui.screens.search import SearchScreen
 from triage.tui.screens.sources import SourcesScreen
 from triage.tui.screens.stack import StackScreen
 from triage.tui.screens.walk import WalkScreen
+from triage.tui.snapshot import Scene
 from triage.tui.widgets.choices import Choices
 
 TINY = (40, 12)
@@ -102,7 +102,7 @@ def test_wide_screens_show_the_chart_beside_the_list() -> None:
 
 
 def test_a_scene_of_another_time_keeps_the_highlight() -> None:
-    """When the look changes, the highlighted row is still the one with that name."""
+    """When the snapshot changes, the highlighted row is still the one with that name."""
 
     async def show() -> tuple[str, str]:
         screen = WhyNotScreen(case.scene())
@@ -110,7 +110,7 @@ def test_a_scene_of_another_time_keeps_the_highlight() -> None:
         async with app.run_test(size=SMALL) as pilot:
             await pilot.press("down")
             before = screen.query_one("#list", Choices).chosen
-            screen.show(Scene(case.look(case.START + 60.0), case.look()))
+            screen.show(Scene(case.snapshot(case.START + 60.0), case.snapshot()))
             await pilot.pause()
             return before, screen.query_one("#list", Choices).chosen
 

@@ -15,7 +15,7 @@ from triage.errors import InputMissingError, UsageError
 from triage.model.playbook import Playbook
 from triage.model.recording import Recording
 from triage.tui.app import WalkApp
-from triage.tui.feed import Replay
+from triage.tui.recordings import Replay
 from triage.tui.widgets.choices import Choices
 
 _PAPER = "c5c8c6"
@@ -292,7 +292,7 @@ def test_a_playbook_that_is_missing_is_told() -> None:
         raise UsageError(f"there is no playbook {kind!r}")
 
     async def walk() -> str:
-        app = WalkApp(case.desk(), none)
+        app = WalkApp(case.session(), none)
         async with app.run_test(size=SMALL, notifications=True) as pilot:
             await settled(pilot)
             return await press(pilot, "p")
@@ -306,7 +306,7 @@ def test_a_recording_that_cannot_be_read_ends_the_walk_with_the_reason() -> None
     def read(_tell: object) -> Recording:
         raise InputMissingError("x does not exist", "name another")
 
-    app = WalkApp(case.desk(Replay("x", read)), case.playbook)
+    app = WalkApp(case.session(Replay("x", read)), case.playbook)
 
     async def walk() -> None:
         async with app.run_test(size=SMALL) as pilot:
@@ -322,7 +322,7 @@ def test_a_defect_ends_the_walk_and_shows_no_memory() -> None:
     def read(_tell: object) -> Recording:
         raise ZeroDivisionError("of the test")
 
-    app = WalkApp(case.desk(Replay("x", read)), case.playbook)
+    app = WalkApp(case.session(Replay("x", read)), case.playbook)
 
     async def walk() -> None:
         async with app.run_test(size=SMALL) as pilot:

@@ -51,7 +51,7 @@ def test_how_many_events_there_would_be_otherwise(verdict: Verdict, op: str, thr
 
 def test_the_value_here_and_otherwise() -> None:
     """A question's deciding value in one line."""
-    question = case.look().question("true-overload")
+    question = case.snapshot().question("true-overload")
     assert question is not None
     assert here_and_otherwise(question, case.START).plain == (
         "service.demand mean 3 requests/s; otherwise > 4.5 requests/s (1.5 × baseline)"

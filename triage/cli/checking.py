@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from threading import BoundedSemaphore
 
-from triage.cli.inforce import playbooks_of, rules_of, settings_of
+from triage.cli.effective import playbooks_of, rules_of, settings_of
 from triage.cli.report import EXIT_CODES, diagnosed
 from triage.cli.sources import Span, Tools, asked, service_of, span_of, tools_of
 from triage.errors import ConfigError, ExitCode, TriageError

@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     if args.signals:
         sys.stdout.write(_vocabulary())
         return ExitCode.HEALTHY
-    from triage.cli.inforce import named_service, playbooks_of, rules_of, settings_of
+    from triage.cli.effective import named_service, playbooks_of, rules_of, settings_of
     from triage.cli.report import diagnosed
     from triage.cli.sources import recording_of
     from triage.ingest.files.incident import read_any

@@ -29,7 +29,7 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
 
 def run(args: argparse.Namespace) -> ExitCode:
     """Record, keep if asked to, diagnose, report."""
-    from triage.cli.inforce import settings_of
+    from triage.cli.effective import settings_of
     from triage.cli.sources import recording_of
 
     settings = settings_of(args)

@@ -149,7 +149,7 @@ def _chosen(cases: "Sequence[Path]", wanted: str | None, finished: "Collection[s
 
 def _rules(args: argparse.Namespace) -> "tuple[Rule, ...]":
     """The rules in force."""
-    from triage.cli.inforce import rules_of, settings_of
+    from triage.cli.effective import rules_of, settings_of
 
     return rules_of(args, settings_of(args))
 

@@ -26,7 +26,7 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
 
 def run(args: argparse.Namespace) -> ExitCode:
     """Show one playbook, or list all."""
-    from triage.cli.inforce import named_service, playbooks_of, settings_of
+    from triage.cli.effective import named_service, playbooks_of, settings_of
     from triage.playbooks import list_playbooks, load_playbook, render_text
 
     settings = settings_of(args)

@@ -27,7 +27,7 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
 
 def run(args: argparse.Namespace) -> ExitCode:
     """Record and write; a recording in which nothing was measured is inconclusive."""
-    from triage.cli.inforce import settings_of
+    from triage.cli.effective import settings_of
     from triage.cli.sources import recording_of
     from triage.ingest.files.parquet import write_recording
 

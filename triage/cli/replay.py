@@ -28,7 +28,7 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
 
 def run(args: argparse.Namespace) -> ExitCode:
     """Read, diagnose, report."""
-    from triage.cli.inforce import named_service, settings_of
+    from triage.cli.effective import named_service, settings_of
     from triage.cli.report import report
     from triage.ingest.files.incident import read_any
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from triage.cli.inforce import playbooks_of, rules_of
+from triage.cli.effective import playbooks_of, rules_of
 from triage.engine.diagnose import diagnose
 from triage.errors import ExitCode, UsageError
 from triage.model.diagnosis import Diagnosis, Status

@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 def _list(args: argparse.Namespace) -> ExitCode:
     """One line for each rule."""
-    from triage.cli.inforce import rules_of, settings_of
+    from triage.cli.effective import rules_of, settings_of
     from triage.cli.table import aligned
 
     rows = [(rule.id, rule.cause, rule.layer, rule.severity, rule.title) for rule in rules_of(args, settings_of(args))]
@@ -54,7 +54,7 @@ def _list(args: argparse.Namespace) -> ExitCode:
 
 def _show(args: argparse.Namespace) -> ExitCode:
     """One rule in words."""
-    from triage.cli.inforce import rules_of, settings_of
+    from triage.cli.effective import rules_of, settings_of
     from triage.cli.ruletext import described
     from triage.validation import did_you_mean
 

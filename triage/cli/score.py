@@ -86,7 +86,7 @@ def _add_work(parser: "Parser") -> None:
 
 def run(args: argparse.Namespace) -> ExitCode:
     """Score or sweep, and print."""
-    from triage.cli.inforce import rules_of, settings_of
+    from triage.cli.effective import rules_of, settings_of
     from triage.cli.progress import progress
     from triage.score.board import Bench
     from triage.score.cases import cases_in

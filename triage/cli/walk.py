@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from triage.model.recording import Recording
     from triage.model.service import Service
     from triage.settings import Settings
-    from triage.tui.desk import LocalDesk
-    from triage.tui.feed import Feed
+    from triage.tui.recordings import Recordings
+    from triage.tui.session import LocalSession
 
 SAMPLE = 10.0
 """Seconds of one round where only the present can be sampled: short, so that the screen follows the service."""
@@ -39,7 +39,7 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
         "anything that replay reads; without it a service is watched, from the same sources as diagnose. Press ? for the keys.",
     )
     parser.add_argument("path", metavar="PATH", type=Path, nargs="?", help="an incident folder or a recording")
-    parser.add_argument("--every", metavar="SECONDS", help=f"pause between two looks at a server of metrics ({_EVERY:g})")
+    parser.add_argument("--every", metavar="SECONDS", help=f"pause between two snapshots at a server of metrics ({_EVERY:g})")
     parser.add_argument("--theme", choices=("dark", "light"), default="dark", help="colours (dark); NO_COLOR takes them away")
     group = parser.add_argument_group("in a browser")
     group.add_argument("--web", action="store_true", help="serve the walk as a web page; needs the extra 'web'")
@@ -102,14 +102,14 @@ def _walked(args: argparse.Namespace) -> ExitCode:
     """Run the app to its end."""
     import logging
 
-    from triage.cli.inforce import playbooks_of, settings_of
+    from triage.cli.effective import playbooks_of, settings_of
     from triage.playbooks import load_playbook
     from triage.tui.app import WalkApp
-    from triage.tui.backroom import BackRoom
+    from triage.tui.worker import WorkerProcess
 
     settings = settings_of(args)
     given = {name: value for name, value in vars(args).items() if name != "command"}
-    room = BackRoom(_feed(args, settings), partial(made_desk, given))
+    room = WorkerProcess(_recordings(args, settings), partial(made_session, given))
     app = WalkApp(room, partial(load_playbook, folders=playbooks_of(args, settings)), args.theme)
     logging.disable()  # a log line in the middle of the screen would tear it
     try:
@@ -123,26 +123,26 @@ def _walked(args: argparse.Namespace) -> ExitCode:
     return ExitCode.INTERNAL if app.return_code else ExitCode.HEALTHY
 
 
-def made_desk(given: dict[str, Any]) -> "LocalDesk":
-    """The desk that the flags ask for.
+def made_session(given: dict[str, Any]) -> "LocalSession":
+    """The session that the flags ask for.
 
     :param given: values of the flags by their names
     """
-    from triage.cli.inforce import playbooks_of, rules_of, settings_of
+    from triage.cli.effective import playbooks_of, rules_of, settings_of
     from triage.cli.report import diagnosed
     from triage.ingest.files.parquet import write_recording
-    from triage.tui.desk import LocalDesk
+    from triage.tui.session import LocalSession
 
     args = argparse.Namespace(**given)
     settings = settings_of(args)
     rules, folders = rules_of(args, settings), playbooks_of(args, settings)
-    return LocalDesk(_feed(args, settings), rules, partial(diagnosed, rules=rules, playbooks=folders), write_recording)
+    return LocalSession(_recordings(args, settings), rules, partial(diagnosed, rules=rules, playbooks=folders), write_recording)
 
 
-def _feed(args: argparse.Namespace, settings: "Settings") -> "Feed":
+def _recordings(args: argparse.Namespace, settings: "Settings") -> "Recordings":
     """Where recordings come from: a path, a service that was kept, a fixed time, or a service to watch."""
-    from triage.cli.inforce import named_service
-    from triage.tui.feed import Replay
+    from triage.cli.effective import named_service
+    from triage.tui.recordings import Replay
 
     if args.path is not None:
         return Replay(args.path.name, _reader(args.path, named_service(args.service, settings)))
@@ -168,13 +168,13 @@ def _reader(path: Path, service: "Service | None") -> "Callable[[Progress], Reco
     return read
 
 
-def _watching(args: argparse.Namespace, settings: "Settings", service: "Service") -> "Feed":
+def _watching(args: argparse.Namespace, settings: "Settings", service: "Service") -> "Recordings":
     """A service that is asked again and again; once if the flags say for which time."""
     import time
 
     from triage.cli.sources import asked, span_of, tools_of
     from triage.timespan import seconds
-    from triage.tui.feed import Live, Replay
+    from triage.tui.recordings import Live, Replay
 
     sampled = not service.prometheus
     quick = (

@@ -98,7 +98,7 @@ class Frame:
     def __init__(self, recording: Recording, grid: Grid | None = None) -> None:
         self.recording = recording
         self.grid = grid or grid_of(recording)
-        self._patience = max(_PATIENCE_CELLS * recording.step, self.grid.step)
+        self._staleness = max(_PATIENCE_CELLS * recording.step, self.grid.step)
         self._cells: dict[str, dict[Subject, Floats]] = {}
         self._histograms: dict[str, dict[Subject, Histogram]] = {}
         self.known: dict[Hashable, object] = {}
@@ -151,9 +151,9 @@ class Frame:
             means = sums / (high - low)
         return np.where(high > low, means, held)
 
-    def _patience_with(self, times: Floats) -> float:
+    def _staleness_with(self, times: Floats) -> float:
         """Seconds for which a sample speaks: sources that are read more seldom than others speak for longer."""
-        return max(self._patience, _PATIENCE_CELLS * min(_usual_step(times), _SLOWEST))
+        return max(self._staleness, _PATIENCE_CELLS * min(_usual_step(times), _SLOWEST))
 
     def _spread(self, times: Floats, rates: Floats, edges: Floats) -> Floats:
         """Rates as cells. A rate holds from the sample before it to its own, but no longer than the patience.
@@ -162,7 +162,7 @@ class Frame:
         """
         usual = _usual_step(times) or self.grid.step
         before = np.concatenate(([times[0] - usual], times[:-1]))
-        start = np.maximum(before, times - self._patience_with(times))
+        start = np.maximum(before, times - self._staleness_with(times))
         corners = np.stack((start, times), axis=1).ravel()
         known = np.concatenate(([0.0], np.cumsum(times - start)))
         counted = np.concatenate(([0.0], np.cumsum(rates * (times - start))))
@@ -176,7 +176,7 @@ class Frame:
         """The last value before each cell's end, if it is near enough."""
         ends = self.grid.times
         index = np.searchsorted(times, ends, side="right") - 1
-        near = ends - times[index.clip(0)] <= self._patience_with(times)
+        near = ends - times[index.clip(0)] <= self._staleness_with(times)
         return np.where((index >= 0) & near, values[index.clip(0)], np.nan)
 
     def put(self, signal: str, subject: Subject, cells: Floats, origin: Origin | None = None) -> None:

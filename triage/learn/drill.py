@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from triage.learn.cases import Case
 from triage.learn.chrome import Lang, say
-from triage.learn.looking import Told, ask_rule, cost_of, show_told, total_cost
 from triage.learn.screen import Screen
+from triage.learn.steps import Told, ask_rule, cost_of, show_told, total_cost
 from triage.model.diagnosis import Finding, LayerView, Promised
 from triage.model.rule import Rule
 from triage.model.vocabulary import Layer

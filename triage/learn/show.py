@@ -6,9 +6,9 @@ from triage.learn.cases import Case
 from triage.learn.chrome import Lang, say
 from triage.learn.glossary import Term
 from triage.learn.lesson import Lesson, Step
-from triage.learn.looking import show_look
 from triage.learn.progress import Progress
 from triage.learn.screen import Screen
+from triage.learn.steps import show_look
 from triage.model.vocabulary import Layer, catalogue
 
 

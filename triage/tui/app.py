@@ -1,4 +1,4 @@
-"""The app: it takes recordings from a feed, has them diagnosed away from the screen, and hands each screen what to show."""
+"""The app: it takes recordings, has them diagnosed away from the screen, and hands each screen what to show."""
 
 from asyncio import sleep
 from collections.abc import Callable, Coroutine, Iterable
@@ -21,10 +21,8 @@ from triage.model.playbook import Playbook
 from triage.model.units import clock
 from triage.render.safe import clean
 from triage.tui import messages
-from triage.tui.away import away
-from triage.tui.desk import Desk, State
+from triage.tui.in_thread import in_thread
 from triage.tui.keys import KEYS, bindings
-from triage.tui.look import Look, Scene, compared, news_of
 from triage.tui.screens.dialogs import GatherScreen, HelpScreen, SaveScreen
 from triage.tui.screens.layer import LayerScreen
 from triage.tui.screens.overview import ChainScreen, MissingScreen, OddScreen, WhyNotScreen
@@ -34,6 +32,8 @@ from triage.tui.screens.search import SearchScreen
 from triage.tui.screens.sources import Progress, SourcesScreen
 from triage.tui.screens.stack import StackScreen
 from triage.tui.screens.walk import BREAKPOINTS, WalkScreen
+from triage.tui.session import Session, State
+from triage.tui.snapshot import Scene, Snapshot, compared, news_of
 from triage.tui.theme import THEMES
 from triage.tui.widgets.timeline import jumped, stepped
 
@@ -43,7 +43,7 @@ _MOST_NEWS = 20
 class WalkApp(App[BaseException]):
     """The walk. What it ends with is the error that ended it, if one did.
 
-    :param desk: does what takes time
+    :param session: does what takes time
     :param playbook: gives the playbook of a kind; raises a TriageError if it has none
     :param theme: ``dark`` or ``light``
     """
@@ -54,17 +54,17 @@ class WalkApp(App[BaseException]):
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS[0]
     VERTICAL_BREAKPOINTS = BREAKPOINTS[1]
 
-    def __init__(self, desk: Desk, playbook: Callable[[str], Playbook], theme: str = "dark") -> None:
+    def __init__(self, session: Session, playbook: Callable[[str], Playbook], theme: str = "dark") -> None:
         super().__init__()
         for one in THEMES.values():
             self.register_theme(one)
         self.theme = THEMES[theme].name
         self.copies: list[str] = []
-        self._desk = desk
+        self._session = session
         self._playbook = playbook
         self._state: State | None = None
-        self._newest: Look | None = None
-        self._look: Look | None = None
+        self._newest: Snapshot | None = None
+        self._snapshot: Snapshot | None = None
         self._moment: float | None = None
         self._progress: Progress = {}
         self._news: list[str] = []
@@ -77,8 +77,8 @@ class WalkApp(App[BaseException]):
 
     def on_mount(self) -> None:
         """Start to take recordings."""
-        self.push_screen(GatherScreen(clean(self._desk.name)))
-        self._work(self._take(), "feed")
+        self.push_screen(GatherScreen(clean(self._session.name)))
+        self._work(self._take(), "recordings")
 
     def _work(self, work: Coroutine[None, None, None], group: str) -> None:
         """Start a worker."""
@@ -94,7 +94,7 @@ class WalkApp(App[BaseException]):
         """Take one recording, or one after the other while the service is watched."""
         while True:
             try:
-                state = await away(partial(self._desk.take, self._tell))
+                state = await in_thread(partial(self._session.take, self._tell))
             except TriageError as error:
                 if self._state is None:
                     self.exit(error)
@@ -102,9 +102,9 @@ class WalkApp(App[BaseException]):
                 self._say(error.message, severity="error")
             else:
                 self.post_message(messages.Recorded(state))
-            if not self._desk.live:
+            if not self._session.live:
                 return
-            await sleep(self._desk.pause)
+            await sleep(self._session.pause)
 
     def _tell(self, source: str, text: str, done: float) -> None:
         """Pass on what a source says; called from its thread."""
@@ -118,13 +118,13 @@ class WalkApp(App[BaseException]):
             self._work(self._diagnose(), "diagnose")
 
     async def _diagnose(self) -> None:
-        """Look at the newest state, and as of the moment that is wanted, until nothing new is wanted."""
+        """Snapshot at the newest state, and as of the moment that is wanted, until nothing new is wanted."""
         try:
             while self._wants_thought and self._state is not None:
                 self._wants_thought = False
                 is_new = self._newest is None or self._newest.number != self._state.number
                 for as_of in dict.fromkeys([*([None] if is_new else []), self._moment]):
-                    self.post_message(messages.Diagnosed(await away(partial(self._desk.look, as_of))))
+                    self.post_message(messages.Diagnosed(await in_thread(partial(self._session.snapshot, as_of))))
         finally:
             self._is_thinking = False
 
@@ -133,9 +133,9 @@ class WalkApp(App[BaseException]):
         try:
             while self._curve_wanted is not None:
                 wanted, self._curve_wanted = self._curve_wanted, None
-                curve = await away(partial(self._desk.curve, wanted.look.as_of, wanted.evidence))
+                curve = await in_thread(partial(self._session.curve, wanted.snapshot.as_of, wanted.evidence))
                 if curve is not None:
-                    self.post_message(messages.CurveDrawn(wanted.look, wanted.evidence, curve))
+                    self.post_message(messages.CurveDrawn(wanted.snapshot, wanted.evidence, curve))
         finally:
             self._is_drawing = False
 
@@ -155,16 +155,16 @@ class WalkApp(App[BaseException]):
         self._show_progress()
 
     @on(messages.Diagnosed)
-    def show_look(self, diagnosed: messages.Diagnosed) -> None:
-        """Every screen shows the new look, and keeps its place."""
-        look = diagnosed.look
-        if look.spoken != self.has_class("-words"):
-            look = replace(look, spoken=self.has_class("-words"))
-        if look.as_of is None and (self._newest is None or look.number != self._newest.number):
-            self._newest = compared(look, self._newest)
+    def show_snapshot(self, diagnosed: messages.Diagnosed) -> None:
+        """Every screen shows the new snapshot, and keeps its place."""
+        snapshot = diagnosed.snapshot
+        if snapshot.spoken != self.has_class("-words"):
+            snapshot = replace(snapshot, spoken=self.has_class("-words"))
+        if snapshot.as_of is None and (self._newest is None or snapshot.number != self._newest.number):
+            self._newest = compared(snapshot, self._newest)
             self._add_news(self._newest)
-        if look.as_of == self._moment:
-            self._look = look if look.as_of is not None else self._newest
+        if snapshot.as_of == self._moment:
+            self._snapshot = snapshot if snapshot.as_of is not None else self._newest
         self._show()
 
     @on(messages.CurveWanted)
@@ -188,14 +188,14 @@ class WalkApp(App[BaseException]):
 
     @property
     def scene(self) -> Scene | None:
-        """What screens show; None before the first look."""
-        if self._look is None or self._newest is None:
+        """What screens show; None before the first snapshot."""
+        if self._snapshot is None or self._newest is None:
             return None
-        return Scene(self._look, self._newest, self._moment, self._activity(), tuple(self._news))
+        return Scene(self._snapshot, self._newest, self._moment, self._activity(), tuple(self._news))
 
     def _activity(self) -> str:
         """The source that lags behind most while the service is watched, and how far it is."""
-        busy = [(done, name) for name, (_, done) in self._progress.items() if done < 1.0] if self._desk.live else []
+        busy = [(done, name) for name, (_, done) in self._progress.items() if done < 1.0] if self._session.live else []
         return f"{min(busy)[1]} {min(busy)[0]:.0%}" if busy else ""
 
     def _show(self) -> None:
@@ -215,10 +215,10 @@ class WalkApp(App[BaseException]):
         elif self.scene is not None and self._walk and self._walk[-1].is_mounted:
             self._walk[-1].show_activity(self.scene)
 
-    def _add_news(self, look: Look) -> None:
+    def _add_news(self, snapshot: Snapshot) -> None:
         """Remember what became different while watching; what was found now is said at once, too."""
-        self._news = [*news_of(look), *self._news][:_MOST_NEWS]
-        fresh = [q.title for q in look.questions if q.rule in look.before and q.finding is not None]
+        self._news = [*news_of(snapshot), *self._news][:_MOST_NEWS]
+        fresh = [q.title for q in snapshot.questions if q.rule in snapshot.before and q.finding is not None]
         if fresh:
             self._say("\n".join(fresh[:3]), title="found now", severity="warning")
 
@@ -268,7 +268,7 @@ class WalkApp(App[BaseException]):
 
     def action_next_finding(self, direction: int) -> None:
         """To the next finding in order of rank, from the one on the screen."""
-        findings = [finding.rule for finding in self._look.diagnosis.findings] if self._look is not None else []
+        findings = [finding.rule for finding in self._snapshot.diagnosis.findings] if self._snapshot is not None else []
         if not findings:
             self._say("Nothing was found.")
             return
@@ -302,7 +302,7 @@ class WalkApp(App[BaseException]):
 
     def action_playbook(self) -> None:
         """What to do about what is on the screen, else about the first finding."""
-        first = self._look.first_finding if self._look is not None else None
+        first = self._snapshot.first_finding if self._snapshot is not None else None
         here = self.screen.rule() if isinstance(self.screen, WalkScreen) else ""
         rule = here or (first.rule if first is not None else "")
         if not rule:
@@ -337,12 +337,12 @@ class WalkApp(App[BaseException]):
         self._go_to(None)
 
     def _go_to(self, moment: float | None) -> None:
-        """Look at another moment; what is shown stays until that is diagnosed."""
+        """Snapshot at another moment; what is shown stays until that is diagnosed."""
         if moment == self._moment:
             return
         self._moment = moment
         if moment is None:
-            self._look = self._newest
+            self._snapshot = self._newest
         else:
             self._think()
         self._show()
@@ -351,7 +351,7 @@ class WalkApp(App[BaseException]):
 
     def action_copy(self) -> None:
         """Copy the line that checks what is highlighted by hand."""
-        copies = self.screen.sheet().copies if isinstance(self.screen, WalkScreen) else ()
+        copies = self.screen.detail().copies if isinstance(self.screen, WalkScreen) else ()
         if not copies:
             self._say("There is no command for this.")
             return
@@ -364,7 +364,7 @@ class WalkApp(App[BaseException]):
         self.toggle_class("-words")
         spoken = self.has_class("-words")
         self._newest = replace(self._newest, spoken=spoken) if self._newest is not None else None
-        self._look = replace(self._look, spoken=spoken) if self._look is not None else None
+        self._snapshot = replace(self._snapshot, spoken=spoken) if self._snapshot is not None else None
         self._show()
 
     def action_save(self) -> None:
@@ -389,7 +389,7 @@ class WalkApp(App[BaseException]):
             self._say(f"{path} exists; choose another name", severity="error")
             return
         try:
-            await away(partial(self._desk.save, path))
+            await in_thread(partial(self._session.save, path))
         except (TriageError, OSError) as error:
             self._say(str(error), severity="error")
             return
@@ -399,7 +399,7 @@ class WalkApp(App[BaseException]):
         """Hand the recording to the browser."""
         with TemporaryDirectory() as folder:
             path = Path(folder) / "recording.parquet"
-            await away(partial(self._desk.save, path))
+            await in_thread(partial(self._session.save, path))
             data = path.read_bytes()
         self.deliver_binary(BytesIO(data), save_filename=name)
 
@@ -409,7 +409,7 @@ class WalkApp(App[BaseException]):
         """All keys by their names, every kind of failure, and what Textual itself offers."""
         for key in KEYS:
             yield SystemCommand(key.told[0].upper() + key.told[1:], f"key {key.shown}", partial(self.run_action, key.action))
-        for question in self._look.questions if self._look is not None else ():
+        for question in self._snapshot.questions if self._snapshot is not None else ():
             command = partial(self.post_message, messages.QuestionChosen(question.rule))
             yield SystemCommand(question.title, question.text, command, discover=False)
         yield from (command for command in super().get_system_commands(screen) if command.title in {"Theme", "Screenshot"})

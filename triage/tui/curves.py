@@ -15,7 +15,7 @@ from triage.model.diagnosis import Evidence, Span, Spark
 from triage.model.recording import Event, Floats, Subject
 from triage.model.units import clock, duration, quantity
 from triage.model.vocabulary import Combine, Scope, catalogue
-from triage.tui.look import Look, Mark
+from triage.tui.snapshot import Mark, Snapshot
 
 _BINS = 60
 """Points of a curve of events: how many fell into each part of the time."""
@@ -52,32 +52,32 @@ class Curve:
         return [value for value in self.values if value is not None]
 
 
-def coarse(evidence: Evidence, look: Look) -> Curve | None:
+def coarse(evidence: Evidence, snapshot: Snapshot) -> Curve | None:
     """The curve that the diagnosis kept; of events how many there were; None if there is nothing to draw."""
     if evidence.signal.startswith("event:"):
-        return _of_events(events_of(evidence, look), look)
+        return _of_events(events_of(evidence, snapshot), snapshot)
     if evidence.spark is None or not evidence.spark.values:
         return None
     spark = evidence.spark
     step = (spark.end - spark.start) / len(spark.values)
     times = tuple(spark.start + step * (index + 0.5) for index in range(len(spark.values)))
-    return _curve(evidence, look.diagnosis.window, look.marks, times, spark.values)
+    return _curve(evidence, snapshot.diagnosis.window, snapshot.marks, times, spark.values)
 
 
-def fine(evidence: Evidence, look: Look, frame: Frame) -> Curve | None:
+def fine(evidence: Evidence, snapshot: Snapshot, frame: Frame) -> Curve | None:
     """The curve with all cells of the recording; None where they do not add up to what the diagnosis kept."""
     cells = _cells(evidence, frame)
     if cells is None:
         return None
     times = tuple(float(time) - frame.grid.step / 2.0 for time in frame.grid.times)
-    return _curve(evidence, look.diagnosis.window, look.marks, times, [float(cell) for cell in cells])
+    return _curve(evidence, snapshot.diagnosis.window, snapshot.marks, times, [float(cell) for cell in cells])
 
 
-def events_of(evidence: Evidence, look: Look) -> list[Event]:
+def events_of(evidence: Evidence, snapshot: Snapshot) -> list[Event]:
     """The events that a piece of evidence speaks of, in order of time."""
     kind = evidence.signal.removeprefix("event:")
     names = {name for name in evidence.stat.split(", ") if name}
-    return [event for event in look.events if _is_of(event, kind) and (not names or event.name in names)]
+    return [event for event in snapshot.events if _is_of(event, kind) and (not names or event.name in names)]
 
 
 def description(curve: Curve, near: float) -> str:
@@ -180,22 +180,22 @@ def _same(one: Spark | None, other: Spark) -> bool:
     return one is not None and one.values == other.values
 
 
-def _of_events(events: Sequence[Event], look: Look) -> Curve | None:
+def _of_events(events: Sequence[Event], snapshot: Snapshot) -> Curve | None:
     """How many events fell into each part of the time."""
-    begin, end = look.begin, look.diagnosis.window.end
+    begin, end = snapshot.begin, snapshot.diagnosis.window.end
     inside = [event for event in events if begin <= event.time <= end]
     if not inside or end <= begin:
         return None
     counts, edges = np.histogram([event.time for event in inside], bins=_BINS, range=(begin, end))
     times = tuple(float(time) for time in (edges[:-1] + edges[1:]) / 2.0)
-    start = look.diagnosis.window.start
+    start = snapshot.diagnosis.window.start
     return Curve(
         times=times,
         values=tuple(float(count) for count in counts),
         unit="events",
         onset=inside[0].time,
         window=start if times[0] < start < times[-1] else None,
-        marks=tuple(mark for mark in look.marks if begin <= mark.time <= end),
+        marks=tuple(mark for mark in snapshot.marks if begin <= mark.time <= end),
     )
 
 

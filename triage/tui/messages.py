@@ -5,8 +5,8 @@ from textual.message import Message
 from triage.model.diagnosis import Evidence
 from triage.model.vocabulary import Layer
 from triage.tui.curves import Curve
-from triage.tui.desk import State
-from triage.tui.look import Look
+from triage.tui.session import State
+from triage.tui.snapshot import Snapshot
 
 
 class Told(Message):
@@ -31,28 +31,28 @@ class Recorded(Message):
 
 
 class Diagnosed(Message):
-    """There is a new look."""
+    """There is a new snapshot."""
 
-    def __init__(self, look: Look) -> None:
+    def __init__(self, snapshot: Snapshot) -> None:
         super().__init__()
-        self.look = look
+        self.snapshot = snapshot
 
 
 class CurveWanted(Message):
     """A chart would like to have all cells of its evidence."""
 
-    def __init__(self, look: Look, evidence: Evidence) -> None:
+    def __init__(self, snapshot: Snapshot, evidence: Evidence) -> None:
         super().__init__()
-        self.look = look
+        self.snapshot = snapshot
         self.evidence = evidence
 
 
 class CurveDrawn(Message):
     """All cells of a piece of evidence are there."""
 
-    def __init__(self, look: Look, evidence: Evidence, curve: Curve) -> None:
+    def __init__(self, snapshot: Snapshot, evidence: Evidence, curve: Curve) -> None:
         super().__init__()
-        self.look = look
+        self.snapshot = snapshot
         self.evidence = evidence
         self.curve = curve
 

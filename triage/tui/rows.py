@@ -7,8 +7,8 @@ from textual.content import Content
 from triage.model.diagnosis import Evidence, Finding, Vital
 from triage.model.vocabulary import Layer
 from triage.render.reading import in_a_word, layer_told, reading, vital_reading
-from triage.tui.look import Look, Question, vital_id
-from triage.tui.sheets import severity_sign
+from triage.tui.details import severity_sign
+from triage.tui.snapshot import Question, Snapshot, vital_id
 from triage.tui.widgets.choices import Row
 from triage.tui.words import (
     ABOUT,
@@ -52,15 +52,15 @@ def note_row(said: str) -> Row:
     return Row("", lambda width: hanging(text("  "), text((said, "dim")), width))
 
 
-def vital_row(vital: Vital, look: Look) -> Row:
+def vital_row(vital: Vital, snapshot: Snapshot) -> Row:
     """A promise, kept or not: value, limit, since when, curve; why it is open."""
-    read = vital_reading(vital, look.near)
+    read = vital_reading(vital, snapshot.near)
     sign, word, style = VITALS[vital.state]
 
     def draw(width: int) -> Content:
         roomy = width >= _ROOMY
         part = f" of {read.part}" if read.part else ""
-        lead = text((f"{word}: " if look.spoken else f"{sign} ", style), (read.name, "strong"), part)
+        lead = text((f"{word}: " if snapshot.spoken else f"{sign} ", style), (read.name, "strong"), part)
         name = fitted(lead, max(_VITAL, min(lead.cell_length + 1, width // 2) if part else 0))
         if not read.value:
             return fitted(Content.assemble(name, text((read.reason or read.limit, "dim"))), width)
@@ -69,20 +69,20 @@ def vital_row(vital: Vital, look: Look) -> Row:
         whose = f" ({read.whose if width >= _WIDE else in_a_word(read.whose)})" if read.whose else ""
         test = fitted(Content(f"{read.limit}{whose}"), _LIMIT_WIDE if width >= _WIDE else _LIMIT)
         left = Content.assemble(name, value, " ", now, test, text((f" {read.when}", "dim")))
-        return spread(left, curve(vital.spark, look, min(_CURVE, width - left.cell_length - 2), vital.limit), width)
+        return spread(left, curve(vital.spark, snapshot, min(_CURVE, width - left.cell_length - 2), vital.limit), width)
 
     return Row(f"vital:{vital_id(vital)}", draw)
 
 
-def layer_row(layer: Layer, look: Look, *, tall: bool) -> Row:
+def layer_row(layer: Layer, snapshot: Snapshot, *, tall: bool) -> Row:
     """A layer of the stack: its state, how much of it was looked at, what was found there."""
-    view = look.layer(layer)
+    view = snapshot.layer(layer)
     sign, _, style = LAYERS[view.state]
 
     def draw(width: int) -> Content:
         name = fitted(text((f"{sign} {layer.value}", style)), 13)
         state = fitted(text((layer_told(view), style)), _STATE)
-        left = Content.assemble(name, state, ", ".join(view.findings), _moved(layer, look))
+        left = Content.assemble(name, state, ", ".join(view.findings), _moved(layer, snapshot))
         if not tall:
             return fitted(left, width)
         about = text((f"  {ABOUT[layer]}", "dim"))
@@ -105,55 +105,57 @@ def _stem(layer: Layer) -> Content:
     return text(("  │" if layer is not Layer.HARDWARE else " ", "dim"))
 
 
-def _moved(layer: Layer, look: Look) -> Content:
+def _moved(layer: Layer, snapshot: Snapshot) -> Content:
     """That answers in a layer became different."""
-    moved = sum(question.layer is layer and question.rule in look.before for question in look.questions)
+    moved = sum(question.layer is layer and question.rule in snapshot.before for question in snapshot.questions)
     return text((f"  △ {moved} moved", "new")) if moved else Content("")
 
 
-def question_row(question: Question, look: Look) -> Row:
+def question_row(question: Question, snapshot: Snapshot) -> Row:
     """A question with its answer, the value here, and what it would be otherwise."""
 
     def draw(width: int) -> Content:
-        asked = Content.assemble(question.text, verdict_moved(question, look))
+        asked = Content.assemble(question.text, verdict_moved(question, snapshot))
         return lines(
-            hanging(mark(question.verdict, look), asked, width), hanging(Content("    "), _because(question, look), width)
+            hanging(mark(question.verdict, snapshot), asked, width), hanging(Content("    "), _because(question, snapshot), width)
         )
 
     return Row(f"rule:{question.rule}", draw)
 
 
-def _because(question: Question, look: Look) -> Content:
+def _because(question: Question, snapshot: Snapshot) -> Content:
     """What the answer rests on."""
     if question.evidence:
-        return here_and_otherwise(question, look.near)
+        return here_and_otherwise(question, snapshot.near)
     names = [short(name) for name in question.missing]
     more = f" and {len(names) - _MISSING} more" if len(names) > _MISSING else ""
     return text((f"missing: {', '.join(names[:_MISSING])}{more}" if names else "nothing was measured", "dim"))
 
 
-def short_row(question: Question, look: Look, note: str = "") -> Row:
+def short_row(question: Question, snapshot: Snapshot, note: str = "") -> Row:
     """A kind with its deciding value, for lists over all layers.
 
     :param note: what else there is to say of it
     """
 
     def draw(width: int) -> Content:
-        name = Content.assemble(question.title, text((f"  {question.rule}", "dim")), verdict_moved(question, look))
-        below = [_because(question, look), *([text((note, "dim"))] if note else [])]
-        return lines(hanging(mark(question.verdict, look), name, width), *(hanging(text("    "), line, width) for line in below))
+        name = Content.assemble(question.title, text((f"  {question.rule}", "dim")), verdict_moved(question, snapshot))
+        below = [_because(question, snapshot), *([text((note, "dim"))] if note else [])]
+        return lines(
+            hanging(mark(question.verdict, snapshot), name, width), *(hanging(text("    "), line, width) for line in below)
+        )
 
     return Row(f"rule:{question.rule}", draw)
 
 
-def evidence_row(number: int, evidence: Evidence, look: Look) -> Row:
+def evidence_row(number: int, evidence: Evidence, snapshot: Snapshot) -> Row:
     """One piece of evidence: on one line where it fits, else on two."""
-    read = reading(evidence, look.near)
+    read = reading(evidence, snapshot.near)
     style = VERDICTS[evidence.verdict][2]
 
     def draw(width: int) -> Content:
-        of = f" of {read.subject}" if evidence.subject != f"service/{look.diagnosis.service}" else ""
-        name = text(mark(evidence.verdict, look, HOLDS), (short(read.what), "strong"), (of, "dim"))
+        of = f" of {read.subject}" if evidence.subject != f"service/{snapshot.diagnosis.service}" else ""
+        name = text(mark(evidence.verdict, snapshot, HOLDS), (short(read.what), "strong"), (of, "dim"))
         value = text((read.value, style), f" {read.held_against}".rstrip(), f"  {read.note}" if read.note else "")
         when = text((read.when, "dim"))
         if name.cell_length + value.cell_length + when.cell_length + 6 <= width:

@@ -14,7 +14,7 @@ from triage.model.units import compared, duration, quantity
 from triage.model.vocabulary import Layer
 from triage.render.reading import Reading, is_told, reading
 from triage.render.spark import spark
-from triage.tui.look import Look, Question
+from triage.tui.snapshot import Question, Snapshot
 
 STYLES = {
     "bad": "$text-error",
@@ -124,34 +124,34 @@ def heading(title: str, width: int) -> Content:
     return text(("── ", "dim"), (title, "strong"), (" " + "─" * max(width - cell_len(title) - 4, 0), "dim"))
 
 
-def curve(drawn: Spark | None, look: Look, width: int, threshold: float | None = None) -> Content:
+def curve(drawn: Spark | None, snapshot: Snapshot, width: int, threshold: float | None = None) -> Content:
     """A curve one line high; empty without values, and where words are wanted instead."""
-    if drawn is None or not drawn.values or width < 4 or look.spoken:
+    if drawn is None or not drawn.values or width < 4 or snapshot.spoken:
         return Content("")
     pieces = spark(drawn, width, utf8=True, threshold=threshold)
     return text(*((piece.text, piece.role) for piece in pieces))
 
 
-def mark(verdict: Verdict, look: Look, words: dict[Verdict, str] | None = None) -> Content:
+def mark(verdict: Verdict, snapshot: Snapshot, words: dict[Verdict, str] | None = None) -> Content:
     """The sign of a verdict and a space; its word, where that is wanted instead of signs.
 
     :param words: other words than those of an answer
     """
     sign, word, style = VERDICTS[verdict]
     said = f"{(words or {}).get(verdict, word)}: "
-    return text((said if look.spoken else f"{sign} ", style))
+    return text((said if snapshot.spoken else f"{sign} ", style))
 
 
 HOLDS = {Verdict.PRESENT: "holds", Verdict.ABSENT: "does not hold", Verdict.UNKNOWN: "unknown"}
 """Words for the verdict of a single piece of evidence."""
 
 
-def answer(question: Question, look: Look) -> Content:
+def answer(question: Question, snapshot: Snapshot) -> Content:
     """The verdict as sign and word; without the sign where only words are wanted."""
     sign, word, style = VERDICTS[question.verdict]
     if question.finding is not None:
         style = SEVERITIES[question.finding.severity][1]
-    return text((word if look.spoken else f"{sign} {word}", style))
+    return text((word if snapshot.spoken else f"{sign} {word}", style))
 
 
 def severity(finding: Finding) -> Content:
@@ -228,9 +228,9 @@ def _other_count(evidence: Evidence, *, holds: bool) -> str:
     return "some" if bound < 1 else f"more than {quantity(bound, '')}"
 
 
-def verdict_moved(question: Question, look: Look) -> Content:
-    """That the verdict was another at the look before; empty if it was not."""
-    was = look.before.get(question.rule)
+def verdict_moved(question: Question, snapshot: Snapshot) -> Content:
+    """That the verdict was another at the snapshot before; empty if it was not."""
+    was = snapshot.before.get(question.rule)
     return text((f" △ was {VERDICTS[was][1]}", "new")) if was is not None else Content("")
 
 

@@ -86,7 +86,7 @@ late_counters = st.builds(lambda late, counter: (counter[0] + late, *counter[1:]
 def test_sums_of_rates_lose_nothing(parts: list[tuple[Floats, Floats, float]]) -> None:
     """Whenever parts begin and whatever gaps they have: all that was counted is in the sum, and nothing twice."""
     samples = [to_rates(times, totals) for times, totals, _ in parts]
-    times, rates = combined(samples, Combine.SUM, rates=True, patience=PATIENCE)
+    times, rates = combined(samples, Combine.SUM, rates=True, staleness=PATIENCE)
     known = [max(covered(begin, end, own) for own, _ in samples) for begin, end in pairwise(times)]
     counted = 0.0
     for own, values in samples:
@@ -98,13 +98,13 @@ def test_sums_of_rates_lose_nothing(parts: list[tuple[Floats, Floats, float]]) -
 def test_a_time_of_which_nobody_knows_is_no_zero() -> None:
     """Between the last rate of a series and the first of the one that follows it, power did not drop to a half."""
     parts: list[Samples] = [(floats(15, 30), floats(400, 400)), (floats(60, 75), floats(410, 410))]
-    assert combined(parts, Combine.SUM, rates=True, patience=PATIENCE)[1].tolist() == [400, 400, 410, 410]
+    assert combined(parts, Combine.SUM, rates=True, staleness=PATIENCE)[1].tolist() == [400, 400, 410, 410]
 
 
 def test_rates_that_are_whole_stay_exact() -> None:
     """A rate of 0 stays 0 and no rounding makes it less: parts of one target are just added."""
     parts: list[Samples] = [(floats(15, 30, 45), floats(0.1, 0.0, 0.3)), (floats(30, 45), floats(0.0, 0.2))]
-    times, values = combined(parts, Combine.SUM, rates=True, patience=PATIENCE)
+    times, values = combined(parts, Combine.SUM, rates=True, staleness=PATIENCE)
     assert (times.tolist(), values.tolist()) == ([15, 30, 45], [0.1, 0.0, 0.5])
 
 
@@ -121,7 +121,7 @@ def test_order_of_parts_does_not_matter(
     samples = [to_rates(times, totals) for times, totals, _ in parts]
     shuffled = list(samples)
     chance.shuffle(shuffled)
-    first, second = (combined(one, how, rates=rates, patience=PATIENCE) for one in (samples, shuffled))
+    first, second = (combined(one, how, rates=rates, staleness=PATIENCE) for one in (samples, shuffled))
     assert first[0].tolist() == second[0].tolist()
     assert first[1].tolist() == pytest.approx(second[1].tolist())
 
@@ -130,7 +130,7 @@ def test_order_of_parts_does_not_matter(
 def test_a_gauge_holds_for_its_patience(parts: list[tuple[Floats, Floats, float]]) -> None:
     """At every time of any part, the sum is that of the last values that are not too old, worked out one by one."""
     samples = [(times, totals) for times, totals, _ in parts]
-    times, values = combined(samples, Combine.SUM, rates=False, patience=PATIENCE)
+    times, values = combined(samples, Combine.SUM, rates=False, staleness=PATIENCE)
     for time, value in zip(times, values, strict=True):
         known = [(own[own <= time], has[: len(own[own <= time])]) for own, has in samples]
         assert value == pytest.approx(sum(has[-1] for own, has in known if len(own) and time - own[-1] <= PATIENCE))
@@ -146,7 +146,7 @@ def test_ways_to_combine() -> None:
         Combine.MIN: [1, 2, 3, 9],
     }
     for how, values in expected.items():
-        times, found = combined(parts, how, rates=False, patience=PATIENCE)
+        times, found = combined(parts, how, rates=False, staleness=PATIENCE)
         assert (times.tolist(), found.tolist()) == ([0, 15, 30, 200], values)
 
 
@@ -154,14 +154,14 @@ def test_what_its_target_does_not_show_any_more_is_over() -> None:
     """A card whose labels change is not there twice: its old series ends with the scrape that shows the new one."""
     old, new = (floats(0, 15), floats(40, 40)), (floats(30, 45), floats(42, 42))
     scrapes = [floats(0, 15, 30, 45)] * 2
-    times, values = combined([old, new], Combine.SUM, rates=False, patience=PATIENCE, scrapes=scrapes)
+    times, values = combined([old, new], Combine.SUM, rates=False, staleness=PATIENCE, scrapes=scrapes)
     assert dict(zip(times.tolist(), values.tolist(), strict=True)) == {0: 40, 15: 40, 30: 42, 45: 42}
 
 
 def test_of_two_targets_each_is_held_by_itself() -> None:
     """Targets are scraped at different moments: what one shows holds while the other is scraped."""
     parts: list[Samples] = [(floats(0, 15, 30), floats(1, 1, 1)), (floats(7, 22, 37), floats(2, 2, 2))]
-    _, values = combined(parts, Combine.SUM, rates=False, patience=PATIENCE, scrapes=[parts[0][0], parts[1][0]])
+    _, values = combined(parts, Combine.SUM, rates=False, staleness=PATIENCE, scrapes=[parts[0][0], parts[1][0]])
     assert values.tolist() == [1, 3, 3, 3, 3, 3]
 
 

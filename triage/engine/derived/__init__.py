@@ -14,8 +14,8 @@ from triage.engine.derived.arithmetic import first_measured, own_total, quotient
 from triage.engine.derived.autoscaling import autoscaler_excess, autoscaler_share
 from triage.engine.derived.drift import with_drift
 from triage.engine.derived.fleet import age_order, restart_gain, version_slowdown
+from triage.engine.derived.hosts import context_ratio, memory_per_request, memory_unowned, node_lost
 from triage.engine.derived.lifecycle import ending, failures, failures_at_endings, sent_astray, starting, turns
-from triage.engine.derived.machines import context_ratio, memory_per_request, memory_unowned, node_lost
 from triage.engine.derived.occupancy import computed_again, idle, kv_fill, kv_needed, kv_stranded, pinned, token_time
 from triage.engine.derived.releases import version_failures
 from triage.engine.frame import Frame

@@ -134,11 +134,11 @@ def _united(rows: Iterable[Floats]) -> Floats:
     return only[0] if len(only) == 1 else np.unique(np.concatenate(only))
 
 
-def _holes(times: Floats, patience: float, end: float) -> Iterator[Hole]:
+def _holes(times: Floats, staleness: float, end: float) -> Iterator[Hole]:
     """Times without samples that are longer than somebody's patience."""
-    for index in np.flatnonzero(np.diff(times) > patience):
+    for index in np.flatnonzero(np.diff(times) > staleness):
         yield Hole(float(times[index]), float(times[index + 1]), ends=True)
-    if end - times[-1] > patience:
+    if end - times[-1] > staleness:
         yield Hole(float(times[-1]), end, ends=False)
 
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from triage.ingest.metrics.rates import PATIENCE_STEPS, combined, to_rates
+from triage.ingest.metrics.rates import STALENESS_STEPS, combined, to_rates
 from triage.model.recording import Floats, Origin, Series, Subject
 from triage.model.vocabulary import catalogue
 
@@ -133,5 +133,5 @@ class Samples:
         if not parts:
             return None
         first = tracks[0]
-        times, values = combined(parts, catalogue()[signal].combine, rates=first.counter, patience=PATIENCE_STEPS * step)
+        times, values = combined(parts, catalogue()[signal].combine, rates=first.counter, staleness=STALENESS_STEPS * step)
         return Series(signal, subject, times, values, Origin(dialect, first.metric, counter=first.counter))

@@ -9,7 +9,7 @@ import numpy as np
 
 from triage.ingest.metrics.naming import Group, Use, Ways
 from triage.ingest.metrics.rates import (
-    PATIENCE_STEPS,
+    STALENESS_STEPS,
     Samples,
     bucket_rates,
     combined,
@@ -86,7 +86,7 @@ class Assembler:
 
         What the entry's other names say of the time before is put in front: a rename does not begin a signal anew.
         """
-        for key, group in _by_merit(ways, max(_REACH, PATIENCE_STEPS * self._step)):
+        for key, group in _by_merit(ways, max(_REACH, STALENESS_STEPS * self._step)):
             made = self._made(group)
             if made is None:
                 continue
@@ -151,21 +151,21 @@ class Assembler:
         if not pieces:
             return np.empty(0), np.empty(0)
         how = entry.combine or catalogue()[entry.signal].combine
-        return _together(pieces, how, entry.copies, rates=counter, patience=self._patience(group))
+        return _together(pieces, how, entry.copies, rates=counter, staleness=self._staleness(group))
 
-    def _patience(self, group: Group) -> float:
+    def _staleness(self, group: Group) -> float:
         """Seconds for which a sample of the group speaks: some targets are scraped more seldom than others."""
         if len(group.parts) == 1:
-            return PATIENCE_STEPS * self._step
+            return STALENESS_STEPS * self._step
         _, longest = max(group.parts, key=lambda part: len(part[1].times))
-        return PATIENCE_STEPS * max(self._step, sample_step(longest.times))
+        return STALENESS_STEPS * max(self._step, sample_step(longest.times))
 
     def _items(self, group: Group) -> Samples:
         """How many things the label of the newest series lists, at each time."""
         pieces = [_Piece(use, one, one.times, one.values) for use, one in group.parts]
         counts = np.array([_count_items(piece.one.labels.get(group.use.entry.items, "")) for piece in pieces], dtype=float)
         parts = [(piece.times, piece.values) for piece in pieces]
-        times, index = greatest(parts, self._patience(group), _scrapes(pieces))
+        times, index = greatest(parts, self._staleness(group), _scrapes(pieces))
         return times, counts[index]
 
     def _rates(self, group: Group) -> list["_Piece"]:
@@ -207,14 +207,14 @@ class Assembler:
 
     def _histogram(self, group: Group) -> Histogram | None:
         """One distribution out of the buckets, sums and counts of the group; None of a count alone, which distributes nothing."""
-        patience = self._patience(group)
+        staleness = self._staleness(group)
         pieces: dict[tuple[str, float], list[_Piece]] = {}
         for piece in self._rates(group):
             bound = _bound(piece.one.labels.get("le", "")) if piece.use.part == "bucket" else np.inf
             if len(piece.times) and not np.isnan(bound):
                 pieces.setdefault((piece.use.part, bound), []).append(piece)
         copies = group.use.entry.copies
-        rows = {key: _together(found, Combine.SUM, copies, rates=True, patience=patience) for key, found in pieces.items()}
+        rows = {key: _together(found, Combine.SUM, copies, rates=True, staleness=staleness) for key, found in pieces.items()}
         total = rows.get(("bucket", np.inf)) or rows.get(("count", np.inf))
         sums = rows.get(("sum", np.inf))
         if total is None or (sums is None and not any(part == "bucket" for part, _ in rows)):
@@ -339,7 +339,7 @@ def _scrapes(pieces: Sequence[_Piece]) -> list[Floats]:
     return [scrapes[_target(piece.one)] for piece in pieces]
 
 
-def _together(pieces: Sequence[_Piece], how: Combine, copies: Sequence[str], *, rates: bool, patience: float) -> Samples:
+def _together(pieces: Sequence[_Piece], how: Combine, copies: Sequence[str], *, rates: bool, staleness: float) -> Samples:
     """Several series as one; of series that are copies of each other the greatest counts."""
     if len(pieces) == 1:
         return pieces[0].times, pieces[0].values
@@ -355,13 +355,13 @@ def _together(pieces: Sequence[_Piece], how: Combine, copies: Sequence[str], *, 
                 [parts[index] for index in indices],
                 Combine.MAX,
                 rates=rates,
-                patience=patience,
+                staleness=staleness,
                 scrapes=[scrapes[index] for index in indices if scrapes],
             )
             for indices in alike.values()
         ]
         scrapes = [scrapes[index] for index in originals if scrapes]
-    return combined(parts, how, rates=rates, patience=patience, scrapes=scrapes)
+    return combined(parts, how, rates=rates, staleness=staleness, scrapes=scrapes)
 
 
 def _histogram(group: Group, rows: dict[float, Samples], sums: Samples | None) -> Histogram:

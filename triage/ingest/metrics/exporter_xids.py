@@ -6,7 +6,7 @@ import numpy as np
 
 from triage.ingest.logs.signatures import xid_codes
 from triage.ingest.metrics.naming import Ways
-from triage.ingest.metrics.rates import PATIENCE_STEPS
+from triage.ingest.metrics.rates import STALENESS_STEPS
 from triage.model.recording import Event, Floats, Series, Subject, Window
 
 _SIGNAL = "gpu.xid"
@@ -30,14 +30,14 @@ def exporter_xids(series: Iterable[Series], ways: Iterable[Ways], window: Window
     for one in series:
         if one.signal.startswith("gpu.") and len(one.times):
             begun[one.subject] = min(begun.get(one.subject, np.inf), float(one.times[0]))
-    patience = PATIENCE_STEPS * step
+    staleness = STALENESS_STEPS * step
     last = (
         (one.subject, one.origin.dialect, time, code)
         for one in series
         if one.signal == _SIGNAL
-        for time, code in _new_codes(one.times, one.values, begun[one.subject], patience)
+        for time, code in _new_codes(one.times, one.values, begun[one.subject], staleness)
     )
-    found = {(subject, code, time): source for subject, source, time, code in [*_counted(ways, begun, patience), *last]}
+    found = {(subject, code, time): source for subject, source, time, code in [*_counted(ways, begun, staleness), *last]}
     return tuple(
         _event(subject, time, code, source)
         for (subject, code, time), source in sorted(found.items())
@@ -45,7 +45,7 @@ def exporter_xids(series: Iterable[Series], ways: Iterable[Ways], window: Window
     )
 
 
-def _counted(ways: Iterable[Ways], begun: Mapping[Subject, float], patience: float) -> Iterator[tuple[Subject, str, float, int]]:
+def _counted(ways: Iterable[Ways], begun: Mapping[Subject, float], staleness: float) -> Iterator[tuple[Subject, str, float, int]]:
     """Subject, source, time and code of each rise of a series that counts reports of one code."""
     for group in (group for slots in ways for group in slots.values()):
         for use, one in group.parts:
@@ -53,14 +53,14 @@ def _counted(ways: Iterable[Ways], begun: Mapping[Subject, float], patience: flo
             if not code.isdecimal() or len(code) > _DIGITS:
                 continue
             since = begun.get(group.subject, np.inf)
-            before = np.concatenate(([0.0 if one.times[0] - since > patience else one.values[0]], one.values[:-1]))
+            before = np.concatenate(([0.0 if one.times[0] - since > staleness else one.values[0]], one.values[:-1]))
             for time in one.times[one.values > before]:
                 yield group.subject, use.dialect.name, float(time), int(code)
 
 
-def _new_codes(times: Floats, values: Floats, begun: float, patience: float) -> Iterator[tuple[float, int]]:
+def _new_codes(times: Floats, values: Floats, begun: float, staleness: float) -> Iterator[tuple[float, int]]:
     """The moments at which another code than before is there, and the code."""
-    before = 0 if times[0] - begun > patience else int(values[0])
+    before = 0 if times[0] - begun > staleness else int(values[0])
     for time, value in zip(times, values, strict=True):
         code = int(value)
         if code and code != before:

@@ -11,7 +11,7 @@ from triage.model.vocabulary import Combine
 Samples = tuple[Floats, Floats]
 """Times and values, shape (T,) each."""
 
-PATIENCE_STEPS = 2.5
+STALENESS_STEPS = 2.5
 """A sample speaks for this many scrape intervals: one missed scrape is bridged, two are a gap."""
 
 
@@ -65,7 +65,7 @@ def sample_step(times: Floats) -> float:
     return float(np.median(np.diff(times))) if len(times) > 1 else 0.0
 
 
-def combined(parts: Sequence[Samples], how: Combine, *, rates: bool, patience: float, scrapes: Sequence[Floats] = ()) -> Samples:
+def combined(parts: Sequence[Samples], how: Combine, *, rates: bool, staleness: float, scrapes: Sequence[Floats] = ()) -> Samples:
     """Several series of one subject as one, at each time at which any of them has a sample.
 
     A rate holds for the whole time since the sample before it, the first one of a series for one usual step. So rates times the
@@ -82,33 +82,33 @@ def combined(parts: Sequence[Samples], how: Combine, *, rates: bool, patience: f
     first = parts[0][0]
     if all(len(times) == len(first) and (times == first).all() for times, _ in parts[1:]):
         return first, _reduced(np.stack([values for _, values in parts]), how)
-    union, rows = _aligned(parts, rates=rates, patience=patience, scrapes=scrapes)
+    union, rows = _aligned(parts, rates=rates, staleness=staleness, scrapes=scrapes)
     covered = ~np.isnan(rows).all(axis=0)
     return union[covered], _reduced(rows[:, covered], how)
 
 
-def greatest(parts: Sequence[Samples], patience: float, scrapes: Sequence[Floats]) -> tuple[Floats, npt.NDArray[np.intp]]:
+def greatest(parts: Sequence[Samples], staleness: float, scrapes: Sequence[Floats]) -> tuple[Floats, npt.NDArray[np.intp]]:
     """Which of several series has the greatest value, at each time at which any of them has a sample.
 
     :param patience: seconds for which a sample speaks
     :param scrapes: for each part the times at which its target was scraped
     :returns: times and indices into ``parts``, shape (U,)
     """
-    union, rows = _aligned(parts, rates=False, patience=patience, scrapes=scrapes)
+    union, rows = _aligned(parts, rates=False, staleness=staleness, scrapes=scrapes)
     return union, np.argmax(np.where(np.isnan(rows), -np.inf, rows), axis=0)
 
 
-def _aligned(parts: Sequence[Samples], *, rates: bool, patience: float, scrapes: Sequence[Floats]) -> Samples:
+def _aligned(parts: Sequence[Samples], *, rates: bool, staleness: float, scrapes: Sequence[Floats]) -> Samples:
     """All times of the parts, and their values then, shape (parts, U); NaN where a part says nothing."""
     union = np.unique(np.concatenate([times for times, _ in parts]))
     if rates:
-        rows, spans = np.stack([_rates_at(union, times, values, patience) for times, values in parts], axis=1)
+        rows, spans = np.stack([_rates_at(union, times, values, staleness) for times, values in parts], axis=1)
         return union, rows * (spans / spans.max(axis=0))
     known = scrapes or [times for times, _ in parts]
-    return union, np.stack([_values_at(union, *part, patience, seen) for part, seen in zip(parts, known, strict=True)])
+    return union, np.stack([_values_at(union, *part, staleness, seen) for part, seen in zip(parts, known, strict=True)])
 
 
-def _rates_at(when: Floats, times: Floats, values: Floats, patience: float) -> Floats:
+def _rates_at(when: Floats, times: Floats, values: Floats, staleness: float) -> Floats:
     """Rates at given times, and the seconds since the time before for which they hold, shape (2, U); NaN and 0 where none does.
 
     Each sample's rate holds since the one before it, the first one's for a step.
@@ -118,14 +118,14 @@ def _rates_at(when: Floats, times: Floats, values: Floats, patience: float) -> F
     index = np.searchsorted(times, when, side="left")
     inside = index < len(times)
     index = index.clip(0, len(times) - 1)
-    step = min(sample_step(times) or patience / PATIENCE_STEPS, patience)
+    step = min(sample_step(times) or staleness / STALENESS_STEPS, staleness)
     since = np.concatenate(([times[0] - step], times[:-1]))[index]
     holds = inside & (when > since)
     spans = when - np.maximum(since, np.concatenate(([-np.inf], when[:-1])))
     return np.stack((np.where(holds, values[index], np.nan), np.where(holds, spans, 0.0)))
 
 
-def _values_at(when: Floats, times: Floats, values: Floats, patience: float, scrapes: Floats) -> Floats:
+def _values_at(when: Floats, times: Floats, values: Floats, staleness: float, scrapes: Floats) -> Floats:
     """Values that hold at given times: each from its sample on, until a scrape does not show it any more."""
     if not len(times):
         return np.full(len(when), np.nan)
@@ -133,7 +133,7 @@ def _values_at(when: Floats, times: Floats, values: Floats, patience: float, scr
     inside = index >= 0
     index = index.clip(0)
     scraped = scrapes[(np.searchsorted(scrapes, when, side="right") - 1).clip(0)]
-    holds = (when - times[index] <= patience) & (scraped <= times[index])
+    holds = (when - times[index] <= staleness) & (scraped <= times[index])
     return np.where(inside & holds, values[index], np.nan)
 
 

@@ -1,1 +1,1 @@
-"""One screen a module. A screen shows a look and posts messages; the app answers them."""
+"""One screen a module. A screen shows a snapshot and posts messages; the app answers them."""

@@ -1,4 +1,4 @@
-"""Small things in front of the walk: help, the name of a file, what is going on before the first look."""
+"""Small things in front of the walk: help, the name of a file, what is going on before the first snapshot."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -46,7 +46,7 @@ def _help(width: int) -> Content:
     signs += [(f"{sign} {word}", style, "answer to a question") for sign, word, style in VERDICTS.values()]
     signs += [(f"{sign} {word}", style, "state of a layer") for sign, word, style in LAYERS.values()]
     signs += [(f"{sign} {word}", style, "severity of a finding") for word, (sign, style) in SEVERITIES.items()]
-    signs += [("△ was …", "new", "the answer was another one at the look before")]
+    signs += [("△ was …", "new", "the answer was another one at the snapshot before")]
     told += [hanging(text((f"  {sign:18}", style)), Content(said), width) for sign, style, said in signs]
     told.append(heading("how to read it", width))
     told += [hanging(text("  "), Content(said), width) for said in _READING]

@@ -5,9 +5,9 @@ from textual.content import Content
 from triage.model.diagnosis import Verdict
 from triage.model.vocabulary import Layer
 from triage.render.reading import layer_told
-from triage.tui.look import Scene
 from triage.tui.rows import counted_title, note_row, question_row
 from triage.tui.screens.listing import ListScreen
+from triage.tui.snapshot import Scene
 from triage.tui.widgets.choices import Row
 from triage.tui.widgets.drawn import Draw
 from triage.tui.words import ABOUT, LAYERS, spread, text
@@ -31,7 +31,7 @@ class LayerScreen(ListScreen):
 
     def intro(self) -> Draw:
         """State of the layer, and what is asked there."""
-        view = self.look.layer(self.layer_shown)
+        view = self.snapshot.layer(self.layer_shown)
         sign, _, style = LAYERS[view.state]
         state = text((f" {sign} {self.layer_shown.value}", style), f"  {layer_told(view)}")
 
@@ -42,10 +42,10 @@ class LayerScreen(ListScreen):
 
     def rows(self) -> list[Row]:
         """Questions in groups by their answers."""
-        asked = self.look.of_layer(self.layer_shown)
+        asked = self.snapshot.of_layer(self.layer_shown)
         found: list[Row] = []
         for verdict, word in _GROUPS:
             group = [question for question in asked if question.verdict is verdict]
             if group:
-                found += [counted_title(group, word), *(question_row(question, self.look) for question in group)]
+                found += [counted_title(group, word), *(question_row(question, self.snapshot) for question in group)]
         return found or [note_row("nothing is asked in this layer")]

@@ -6,11 +6,11 @@ from textual.containers import Container
 from textual.widgets import OptionList
 
 from triage.model.vocabulary import Layer
+from triage.tui.details import Detail, detail_of
 from triage.tui.messages import LayerChosen, PieceChosen, QuestionChosen, VitalChosen
 from triage.tui.screens.walk import WalkScreen
-from triage.tui.sheets import Sheet, sheet_of
 from triage.tui.widgets.choices import Choices, Row
-from triage.tui.widgets.detail import Detail
+from triage.tui.widgets.detail import DetailPane
 from triage.tui.widgets.drawn import Draw, Drawn, nothing
 
 
@@ -18,11 +18,11 @@ class ListScreen(WalkScreen):
     """A screen with a list of places. What a place tells and where it leads is the same on all of them."""
 
     def body(self) -> ComposeResult:
-        """Words on top, the list, the sheet of what is highlighted."""
+        """Words on top, the list, the detail of what is highlighted."""
         yield Drawn(id="intro")
         with Container(id="panes"):
             yield Choices(id="list")
-            yield Detail(id="detail")
+            yield DetailPane(id="detail")
 
     def begin(self) -> None:
         """The list has the keys."""
@@ -40,26 +40,26 @@ class ListScreen(WalkScreen):
         """The row to begin with."""
         return ""
 
-    def sheet(self) -> Sheet:
+    def detail(self) -> Detail:
         """What is told of the highlighted row."""
-        return sheet_of(self.query_one(Choices).chosen, self.look)
+        return detail_of(self.query_one(Choices).chosen, self.snapshot)
 
     def rule(self) -> str:
         """The kind of failure of the highlighted row; of a layer its first finding's."""
         kind, _, name = self.query_one(Choices).chosen.partition(":")
         if kind == "layer":
-            return next((q.rule for q in self.look.of_layer(Layer(name)) if q.finding is not None), "")
+            return next((q.rule for q in self.snapshot.of_layer(Layer(name)) if q.finding is not None), "")
         return name if kind == "rule" else ""
 
     def refill(self) -> None:
-        """Show the look, with the highlight where it was."""
+        """Show the snapshot, with the highlight where it was."""
         self.query_one("#intro", Drawn).show(self.intro())
         self.query_one(Choices).fill(self.rows(), self.start())
         self._tell()
 
     @on(OptionList.OptionHighlighted)
     def tell_of_highlighted(self) -> None:
-        """The sheet follows the highlight."""
+        """The detail follows the highlight."""
         self._tell()
 
     @on(OptionList.OptionSelected)
@@ -81,4 +81,4 @@ class ListScreen(WalkScreen):
             self.post_message(PieceChosen("", where))
 
     def _tell(self) -> None:
-        self.query_one(Detail).show(self.sheet(), self.look)
+        self.query_one(DetailPane).show(self.detail(), self.snapshot)

@@ -10,9 +10,9 @@ from triage.model.vocabulary import Layer
 from triage.render.answer import left_over, odd_line, unread_line
 from triage.render.chain import Node, trees, trigger
 from triage.render.reading import gaps, reading
-from triage.tui.look import Look
 from triage.tui.rows import counted_title, finding_row, note_row, odd_row, short_row, title_row, to_do_row
 from triage.tui.screens.listing import ListScreen
+from triage.tui.snapshot import Snapshot
 from triage.tui.widgets.choices import Row
 from triage.tui.widgets.drawn import Draw
 from triage.tui.words import counted, hanging, text
@@ -27,7 +27,7 @@ class WhyNotScreen(ListScreen):
 
     def intro(self) -> Draw:
         """What the list is."""
-        count = counted(len(self.look.diagnosis.ruled_out), "kind")
+        count = counted(len(self.snapshot.diagnosis.ruled_out), "kind")
         said = f"{count} of failure ruled out. Each with the value here, and what it would be otherwise."
         return lambda width: hanging(text(" "), text((said, "dim")), width)
 
@@ -35,9 +35,9 @@ class WhyNotScreen(ListScreen):
         """Kinds by layer."""
         found: list[Row] = []
         for layer in Layer:
-            out = [question for question in self.look.of_layer(layer) if question.verdict is Verdict.ABSENT]
+            out = [question for question in self.snapshot.of_layer(layer) if question.verdict is Verdict.ABSENT]
             if out:
-                found += [counted_title(out, layer.value), *(short_row(question, self.look) for question in out)]
+                found += [counted_title(out, layer.value), *(short_row(question, self.snapshot) for question in out)]
         return found or [note_row("nothing could be ruled out")]
 
 
@@ -50,7 +50,7 @@ class MissingScreen(ListScreen):
 
     def intro(self) -> Draw:
         """How much was judged."""
-        coverage = self.look.diagnosis.coverage
+        coverage = self.snapshot.diagnosis.coverage
         judged = f"{coverage.rules_evaluated} of {counted(coverage.rules_total, 'kind')} of failure judged."
         said = f"{judged} For the others, what helps most first:"
         return lambda width: hanging(text(" "), text((said, "dim")), width)
@@ -59,11 +59,13 @@ class MissingScreen(ListScreen):
         """What to do, and the kinds that could be judged then; a kind stands where it is told first."""
         found: list[Row] = []
         drawn: set[str] = set()
-        for gap in gaps(self.look.diagnosis.not_evaluated):
+        for gap in gaps(self.snapshot.diagnosis.not_evaluated):
             kinds = [one.rule for one in gap.rules if one.rule not in drawn]
             drawn.update(kinds)
             found.append(to_do_row(gap.how, len(gap.rules)))
-            found += [short_row(question, self.look) for rule in kinds if (question := self.look.question(rule)) is not None]
+            found += [
+                short_row(question, self.snapshot) for rule in kinds if (question := self.snapshot.question(rule)) is not None
+            ]
         return found or [note_row("everything was judged")]
 
 
@@ -81,10 +83,10 @@ class OddScreen(ListScreen):
 
     def rows(self) -> list[Row]:
         """Lines first, then odd things, those that a person would ask about first."""
-        look = self.look
-        unread = [odd_row(number, "unread", unread_line(one)) for number, one in enumerate(look.diagnosis.unread)]
-        left = left_over(look.diagnosis, anyway=True)
-        odd = [odd_row(number, "odd", odd_line(one, look.near)) for number, one in enumerate(left)]
+        snapshot = self.snapshot
+        unread = [odd_row(number, "unread", unread_line(one)) for number, one in enumerate(snapshot.diagnosis.unread)]
+        left = left_over(snapshot.diagnosis, anyway=True)
+        odd = [odd_row(number, "odd", odd_line(one, snapshot.near)) for number, one in enumerate(left)]
         return [
             *([title_row("not understood by any rule"), *unread] if unread else []),
             *([title_row("odd, and explained by nothing"), *odd] if odd else []),
@@ -92,7 +94,7 @@ class OddScreen(ListScreen):
 
     def start(self) -> str:
         """The first line, else the first odd thing."""
-        return "unread:0" if self.look.diagnosis.unread else "odd:0"
+        return "unread:0" if self.snapshot.diagnosis.unread else "odd:0"
 
 
 class ChainScreen(ListScreen):
@@ -104,41 +106,41 @@ class ChainScreen(ListScreen):
 
     def rows(self) -> list[Row]:
         """One row for each finding, behind the lines of its tree; what only contributes stands below."""
-        findings = self.look.diagnosis.findings
-        rows = [row for tree in trees(findings) for row in _tree(tree, self.look, "", "", "")]
+        findings = self.snapshot.diagnosis.findings
+        rows = [row for tree in trees(findings) for row in _tree(tree, self.snapshot, "", "", "")]
         drawn = {row.id for row in rows}
         others = [finding for finding in findings if f"rule:{finding.rule}" not in drawn]
         if others:
             rows.append(title_row("contributing"))
-            rows += [finding_row(finding, _when(finding.onset, self.look), ()) for finding in others]
+            rows += [finding_row(finding, _when(finding.onset, self.snapshot), ()) for finding in others]
         return rows or [note_row("nothing was found")]
 
 
-def _when(onset: float | None, look: Look) -> Content:
+def _when(onset: float | None, snapshot: Snapshot) -> Content:
     """The time of an onset, in a column of its own."""
-    return text((f"{clock(onset, look.near) if onset is not None else '':8}  ", "dim"))
+    return text((f"{clock(onset, snapshot.near) if onset is not None else '':8}  ", "dim"))
 
 
-def _tree(node: Node, look: Look, stem: str, branch: str, below: str) -> Iterator[Row]:
+def _tree(node: Node, snapshot: Snapshot, stem: str, branch: str, below: str) -> Iterator[Row]:
     """A finding and what follows from it.
 
     :param stem: lines from above, up to this finding's own branch
     :param below: what its children have there instead of the branch
     """
-    lead = Content.assemble(_when(node.finding.onset, look), text((f"{stem}{branch}", "dim")))
-    yield finding_row(node.finding, lead, _notes(node, look))
+    lead = Content.assemble(_when(node.finding.onset, snapshot), text((f"{stem}{branch}", "dim")))
+    yield finding_row(node.finding, lead, _notes(node, snapshot))
     for child in node.follows:
         is_last = child is node.follows[-1]
-        yield from _tree(child, look, stem + below, "└▶ " if is_last else "├▶ ", "   " if is_last else "│  ")
+        yield from _tree(child, snapshot, stem + below, "└▶ " if is_last else "├▶ ", "   " if is_last else "│  ")
 
 
-def _notes(node: Node, look: Look) -> Iterator[Content]:
+def _notes(node: Node, snapshot: Snapshot) -> Iterator[Content]:
     """What is said below a finding: its first evidence, and where it feeds back."""
     if node.finding.evidence:
-        read = reading(node.finding.evidence[0], look.near)
+        read = reading(node.finding.evidence[0], snapshot.near)
         yield text((f"{read.what} {read.compared}".strip(), "dim"))
     for target in node.back:
-        set_off = trigger(look.diagnosis.findings, node.finding)
+        set_off = trigger(snapshot.diagnosis.findings, node.finding)
         yield text(
             ("↺ loop: ", "warn"), f"feeds {target.rule} again; set off by {set_off.rule}, and may go on after that is mended"
         )

@@ -11,10 +11,10 @@ from triage.model.diagnosis import Diagnosis, Finding
 from triage.model.playbook import ENGINES, Playbook, Step
 from triage.playbooks import filled
 from triage.render.safe import clean
-from triage.tui.look import Scene
+from triage.tui.details import Detail
 from triage.tui.rows import note_row, title_row
 from triage.tui.screens.walk import WalkScreen
-from triage.tui.sheets import Sheet
+from triage.tui.snapshot import Scene
 from triage.tui.widgets.choices import Choices, Row
 from triage.tui.widgets.drawn import Draw, Drawn
 from triage.tui.words import hanging, lines, text
@@ -59,10 +59,10 @@ class PlaybookScreen(WalkScreen):
         self.query_one("#intro", Drawn).show(self._intro())
         self.query_one(Choices).fill(self._rows())
 
-    def sheet(self) -> Sheet:
+    def detail(self) -> Detail:
         """The commands of the highlighted step, to be copied."""
         step = self._steps().get(self.query_one(Choices).chosen)
-        return Sheet(copies=tuple(self._filled(command.text) for command in step.commands) if step is not None else ())
+        return Detail(copies=tuple(self._filled(command.text) for command in step.commands) if step is not None else ())
 
     def _intro(self) -> Draw:
         book = self.playbook
@@ -114,14 +114,14 @@ class PlaybookScreen(WalkScreen):
 
     def _variants(self, step: Step) -> list[tuple[str, str]]:
         """The step's wording for the service's engine; for all engines if that is not known or has none."""
-        engine = self.look.diagnosis.facts.get("engine")
+        engine = self.snapshot.diagnosis.facts.get("engine")
         own = [variant for variant in step.variants if variant.engine == engine]
         names = {code: name for name, code in ENGINES.items()}
         return [(names[variant.engine], variant.text) for variant in own or step.variants]
 
     def _filled(self, words: str) -> str:
         """The words with what is known filled in, and nothing in them that a terminal would obey."""
-        return clean_lines(filled(words, facts_of(self.look.diagnosis, self.playbook.id)))
+        return clean_lines(filled(words, facts_of(self.snapshot.diagnosis, self.playbook.id)))
 
 
 def clean_lines(words: str) -> str:

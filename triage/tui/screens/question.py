@@ -7,14 +7,14 @@ from textual.content import Content
 from triage.model.diagnosis import Evidence, Finding, Promised
 from triage.model.vocabulary import catalogue
 from triage.render.reading import began, place, those, vital_name
-from triage.tui.look import Look, Question, Scene
+from triage.tui.details import Detail, evidence_of, piece_of, proof
 from triage.tui.messages import PieceChosen
 from triage.tui.rows import evidence_row, missing_row, note_row, short_row, title_row
 from triage.tui.screens.listing import ListScreen
 from triage.tui.screens.walk import WalkScreen
-from triage.tui.sheets import Sheet, evidence_of, piece_of, proof
+from triage.tui.snapshot import Question, Scene, Snapshot
 from triage.tui.widgets.choices import Choices, Row
-from triage.tui.widgets.detail import Detail
+from triage.tui.widgets.detail import DetailPane
 from triage.tui.widgets.drawn import Draw, Drawn, nothing
 from triage.tui.words import VITALS, answer, hanging, lines, severity, text, verdict_moved
 
@@ -28,11 +28,11 @@ class EvidenceScreen(ListScreen):
 
     def evidence(self) -> tuple[Evidence, ...]:
         """What the answer rests on."""
-        return evidence_of(self.owner(), self.look)
+        return evidence_of(self.owner(), self.snapshot)
 
-    def sheet(self) -> Sheet:
+    def detail(self) -> Detail:
         """The highlighted piece of evidence in full; of a kind named in the list what decides it."""
-        return piece_of(self.owner(), self.query_one(Choices).chosen, self.look)
+        return piece_of(self.owner(), self.query_one(Choices).chosen, self.snapshot)
 
     def open(self, where: str) -> None:
         """Enter goes to the piece of evidence alone, or to another kind that the list names."""
@@ -61,8 +61,8 @@ class QuestionScreen(EvidenceScreen):
         return f"rule:{self.kind}"
 
     def question(self) -> Question | None:
-        """The question as the look has it."""
-        return self.look.question(self.kind)
+        """The question as the snapshot has it."""
+        return self.snapshot.question(self.kind)
 
     def rule(self) -> str:
         """The question's own kind."""
@@ -75,40 +75,40 @@ class QuestionScreen(EvidenceScreen):
 
     def intro(self) -> Draw:
         """The question and its answer."""
-        question, look = self.question(), self.look
+        question, snapshot = self.question(), self.snapshot
         if question is None:
             return lambda width: hanging(text(" "), text((f"No rule is called {self.kind}.", "unsure")), width)
-        return lambda width: _answered(question, look, width, brief=not self.is_tall)
+        return lambda width: _answered(question, snapshot, width, brief=not self.is_tall)
 
     def rows(self) -> list[Row]:
         """Evidence, what is missing, and the kinds that it is linked to or could be taken for."""
         question = self.question()
         if question is None:
             return []
-        rows = [evidence_row(number, one, self.look) for number, one in enumerate(question.evidence)]
+        rows = [evidence_row(number, one, self.snapshot) for number, one in enumerate(question.evidence)]
         found = [title_row("what it rests on"), *rows] if rows else []
         if question.missing:
             found += [title_row("what is missing"), *_missing(question)]
         elif not rows:
             found += [note_row("nothing that it asks for was measured")]
-        return [*found, *_linked(question, self.look)]
+        return [*found, *_linked(question, self.snapshot)]
 
     def start(self) -> str:
         """The deciding piece of evidence, else what is missing."""
         return "evidence:0" if self.evidence() else ""
 
 
-def _answered(question: Question, look: Look, width: int, *, brief: bool) -> Content:
+def _answered(question: Question, snapshot: Snapshot, width: int, *, brief: bool) -> Content:
     """The question, the answer, and of a finding where it is and since when.
 
     :param brief: leave out what is told elsewhere
     """
     told = [hanging(text(" "), text((question.text, "strong")), width)]
-    lead = Content.assemble(" ", answer(question, look), verdict_moved(question, look), "  ")
+    lead = Content.assemble(" ", answer(question, snapshot), verdict_moved(question, snapshot), "  ")
     if question.finding is not None:
         told.append(hanging(lead, Content(question.finding.summary), width))
         if not brief:
-            told.append(hanging(text("   "), _placed(question.finding, look), width))
+            told.append(hanging(text("   "), _placed(question.finding, snapshot), width))
     elif question.missing:
         told.append(
             hanging(lead, Content(f"To get what is missing: {question.how_to_get}" if question.how_to_get else ""), width)
@@ -118,10 +118,10 @@ def _answered(question: Question, look: Look, width: int, *, brief: bool) -> Con
     return lines(*told)
 
 
-def _placed(finding: Finding, look: Look) -> Content:
+def _placed(finding: Finding, snapshot: Snapshot) -> Content:
     """Severity, confidence, place, subjects and onset."""
     where = those(finding.subjects or (finding.subject,), 3)
-    rest = f", {finding.confidence}; {place(finding)}; on {where}, {began(finding, look.near)}"
+    rest = f", {finding.confidence}; {place(finding)}; on {where}, {began(finding, snapshot.near)}"
     return Content.assemble(severity(finding), text((rest, "dim")))
 
 
@@ -136,7 +136,7 @@ def _missing(question: Question) -> list[Row]:
     return list(rows.values())
 
 
-def _linked(question: Question, look: Look) -> list[Row]:
+def _linked(question: Question, snapshot: Snapshot) -> list[Row]:
     """Kinds that it leads to, that explain it, and that it could be taken for."""
     groups: list[tuple[str, tuple[str, ...]]] = []
     if question.finding is not None:
@@ -145,11 +145,11 @@ def _linked(question: Question, look: Look) -> list[Row]:
     rows: list[Row] = []
     drawn = {question.rule}
     for title, kinds in (*groups, ("not to be taken for", tuple(alike))):
-        known = [other for kind in dict.fromkeys(kinds) if kind not in drawn and (other := look.question(kind)) is not None]
+        known = [other for kind in dict.fromkeys(kinds) if kind not in drawn and (other := snapshot.question(kind)) is not None]
         drawn.update(other.rule for other in known)
         if known:
             rows.append(title_row(title))
-            rows += [short_row(other, look, alike[other.rule] if kinds == tuple(alike) else "") for other in known]
+            rows += [short_row(other, snapshot, alike[other.rule] if kinds == tuple(alike) else "") for other in known]
     return rows
 
 
@@ -173,7 +173,7 @@ class VitalScreen(EvidenceScreen):
 
     def intro(self) -> Draw:
         """What became of it."""
-        vital = self.look.vital(self.vital)
+        vital = self.snapshot.vital(self.vital)
         if vital is None:
             return lambda width: hanging(text(" "), text(("Nothing is known of this promise at this time.", "unsure")), width)
         sign, word, style = VITALS[vital.state]
@@ -183,12 +183,12 @@ class VitalScreen(EvidenceScreen):
 
     def rows(self) -> list[Row]:
         """The evidence, and of a broken one the findings that explain it."""
-        measured = [evidence_row(number, one, self.look) for number, one in enumerate(self.evidence())]
-        vital = self.look.vital(self.vital)
+        measured = [evidence_row(number, one, self.snapshot) for number, one in enumerate(self.evidence())]
+        vital = self.snapshot.vital(self.vital)
         is_broken = vital is not None and vital.state is Promised.BROKEN
-        roots = [finding.rule for finding in self.look.diagnosis.findings if finding.role == "root" and is_broken]
-        known = [question for rule in roots if (question := self.look.question(rule)) is not None]
-        causes = [title_row("why"), *(short_row(question, self.look) for question in known)] if known else []
+        roots = [finding.rule for finding in self.snapshot.diagnosis.findings if finding.role == "root" and is_broken]
+        known = [question for rule in roots if (question := self.snapshot.question(rule)) is not None]
+        causes = [title_row("why"), *(short_row(question, self.snapshot) for question in known)] if known else []
         return [*([title_row("what it rests on"), *measured] if measured else []), *causes]
 
 
@@ -207,7 +207,7 @@ class PieceScreen(WalkScreen):
     def body(self) -> ComposeResult:
         """What it says, and all there is to tell of it."""
         yield Drawn(id="intro")
-        yield Detail(id="detail")
+        yield DetailPane(id="detail")
 
     def begin(self) -> None:
         """The figures scroll."""
@@ -216,13 +216,13 @@ class PieceScreen(WalkScreen):
 
     def place(self) -> tuple[str, ...]:
         """Service, what it is evidence of, signal."""
-        evidence = self.sheet().evidence
+        evidence = self.detail().evidence
         names = [self._owner.partition(":")[2], evidence.signal if evidence is not None else self._where.partition(":")[2]]
         return (*super().place(), *(name for name in names if name))
 
-    def sheet(self) -> Sheet:
+    def detail(self) -> Detail:
         """The piece."""
-        return piece_of(self._owner, self._where, self.look)
+        return piece_of(self._owner, self._where, self.snapshot)
 
     def rule(self) -> str:
         """The kind that it is evidence of."""
@@ -231,8 +231,8 @@ class PieceScreen(WalkScreen):
 
     def refill(self) -> None:
         """Show the piece."""
-        sheet = self.sheet()
-        evidence = sheet.evidence
-        said = (lambda width: proof(evidence, self.look, width)) if evidence is not None and self._owner else nothing
+        detail = self.detail()
+        evidence = detail.evidence
+        said = (lambda width: proof(evidence, self.snapshot, width)) if evidence is not None and self._owner else nothing
         self.query_one("#intro", Drawn).show(said)
-        self.query_one(Detail).show(sheet, self.look)
+        self.query_one(DetailPane).show(detail, self.snapshot)

@@ -9,11 +9,11 @@ from textual.widgets import Input
 
 from triage.model.diagnosis import Verdict
 from triage.model.vocabulary import catalogue
-from triage.tui.look import Look, Question
 from triage.tui.rows import note_row, short_row
 from triage.tui.screens.listing import ListScreen
+from triage.tui.snapshot import Question, Snapshot
 from triage.tui.widgets.choices import Choices, Row
-from triage.tui.widgets.detail import Detail
+from triage.tui.widgets.detail import DetailPane
 from triage.tui.widgets.drawn import Drawn
 from triage.tui.words import hanging, text
 
@@ -29,7 +29,7 @@ class SearchScreen(ListScreen):
         yield Drawn(id="intro")
         with Container(id="panes"):
             yield Choices(id="list")
-            yield Detail(id="detail")
+            yield DetailPane(id="detail")
 
     def begin(self) -> None:
         """Typing starts at once."""
@@ -42,11 +42,11 @@ class SearchScreen(ListScreen):
     def rows(self) -> list[Row]:
         """What fits all words that were typed."""
         words = self.query_one(Input).value.lower().split()
-        kinds = [question for question in self.look.questions if _fits(_words_of(question), words)]
+        kinds = [question for question in self.snapshot.questions if _fits(_words_of(question), words)]
         kinds.sort(key=lambda question: _rank(question, words))
-        rows = [short_row(question, self.look) for question in kinds[:_MOST]]
+        rows = [short_row(question, self.snapshot) for question in kinds[:_MOST]]
         if words:
-            rows += [_signal_row(name, told) for name, told in _signals(self.look) if _fits(f"{name} {told}", words)][:_MOST]
+            rows += [_signal_row(name, told) for name, told in _signals(self.snapshot) if _fits(f"{name} {told}", words)][:_MOST]
         return rows or [note_row("nothing fits")]
 
     @on(Input.Changed)
@@ -87,10 +87,10 @@ def _rank(question: Question, words: list[str]) -> tuple[int, int]:
     return (question.verdict is not Verdict.PRESENT, not all(word in called for word in words))
 
 
-def _signals(look: Look) -> list[tuple[str, str]]:
+def _signals(snapshot: Snapshot) -> list[tuple[str, str]]:
     """Signals that the diagnosis knows of, with their meaning."""
     known = catalogue()
-    return [(one.signal, known[one.signal].meaning) for one in look.diagnosis.coverage.signals if one.signal in known]
+    return [(one.signal, known[one.signal].meaning) for one in snapshot.diagnosis.coverage.signals if one.signal in known]
 
 
 def _signal_row(name: str, told: str) -> Row:

@@ -3,9 +3,9 @@
 from textual.content import Content
 
 from triage.model.diagnosis import SignalCoverage, SourceView
-from triage.tui.look import Scene
 from triage.tui.rows import note_row, title_row
 from triage.tui.screens.listing import ListScreen
+from triage.tui.snapshot import Scene
 from triage.tui.widgets.choices import Choices, Row
 from triage.tui.widgets.drawn import Draw
 from triage.tui.words import fitted, hanging, text
@@ -38,14 +38,14 @@ class SourcesScreen(ListScreen):
 
     def intro(self) -> Draw:
         """How the service is known."""
-        signals = self.look.diagnosis.coverage.signals
+        signals = self.snapshot.diagnosis.coverage.signals
         usable = sum(signal.state == "present" for signal in signals)
         said = f"{usable} of {len(signals)} signals that rules ask for could be used. Highlight one to see it over time."
         return lambda width: hanging(text(" "), text((said, "dim")), width)
 
     def rows(self) -> list[Row]:
         """Sources, problems, signals: what is wrong with them first."""
-        coverage = self.look.diagnosis.coverage
+        coverage = self.snapshot.diagnosis.coverage
         names = {source.name for source in coverage.sources}
         rows = [title_row("sources"), *(self._source(source) for source in coverage.sources)]
         rows += [_asked(name, *state) for name, state in sorted(self.progress.items()) if name not in names and state[1] < 1.0]

@@ -9,9 +9,9 @@ from triage.model.diagnosis import Promised
 from triage.model.vocabulary import Layer
 from triage.render.answer import answer, cause_line
 from triage.render.reading import counted, gaps, vital_in_short, vitals_of, window
-from triage.tui.look import vital_id
 from triage.tui.rows import layer_row, note_row, short_row, title_row, to_do_row, vital_row
 from triage.tui.screens.listing import ListScreen
+from triage.tui.snapshot import vital_id
 from triage.tui.widgets.choices import Row
 from triage.tui.widgets.drawn import Draw
 from triage.tui.words import first_lines, hanging, lines, text
@@ -29,7 +29,7 @@ class StackScreen(ListScreen):
 
     def intro(self) -> Draw:
         """The headline; while watching, what became different."""
-        diagnosis, news = self.look.diagnosis, self.scene.news
+        diagnosis, news = self.snapshot.diagnosis, self.scene.news
 
         def draw(width: int) -> Content:
             told = [hanging(text(" "), text((diagnosis.headline, "strong")), width)]
@@ -45,20 +45,20 @@ class StackScreen(ListScreen):
 
     def _axis(self, width: int) -> Iterator[Content]:
         """What is known of the cause; where it is open also what nothing explains."""
-        line = cause_line(self.look.diagnosis)
+        line = cause_line(self.snapshot.diagnosis)
         if line:
             yield hanging(text((" cause ", "dim")), Content(line), width)
-        left = [told for told in answer(self.look.diagnosis) if told.label in ("odd", "unread")]
+        left = [told for told in answer(self.snapshot.diagnosis) if told.label in ("odd", "unread")]
         for told in left if self.is_tall else left[:1]:
             yield hanging(text((" odd ", "new")), Content(told.text), width)
 
     def _vitals(self) -> list[Row]:
         """What users notice; on a short screen those that are kept on one line."""
-        vitals = vitals_of(self.look.diagnosis)
+        vitals = vitals_of(self.snapshot.diagnosis)
         if self.is_tall:
-            return [vital_row(vital, self.look) for vital in vitals]
-        kept = [vital_in_short(vital, self.look.near) for vital in vitals if vital.state is Promised.KEPT]
-        left = [vital_row(vital, self.look) for vital in vitals if vital.state is not Promised.KEPT]
+            return [vital_row(vital, self.snapshot) for vital in vitals]
+        kept = [vital_in_short(vital, self.snapshot.near) for vital in vitals if vital.state is Promised.KEPT]
+        left = [vital_row(vital, self.snapshot) for vital in vitals if vital.state is not Promised.KEPT]
         more = len(left) - _SHORT
         rest = [note_row(f"{counted(more, 'more line')} on a taller screen")] if more > 1 else []
         shown = left[:_SHORT] if rest else left
@@ -67,15 +67,15 @@ class StackScreen(ListScreen):
     def rows(self) -> list[Row]:
         """Vital signs on top, then the layers from the top down."""
         vitals = self._vitals()
-        layers = [layer_row(layer, self.look, tall=self.is_tall) for layer in Layer]
+        layers = [layer_row(layer, self.snapshot, tall=self.is_tall) for layer in Layer]
         above = [title_row("what users notice"), *vitals] if vitals else []
         return [*above, title_row("the stack, top down"), *layers, *(self._more() if self.is_tall else [])]
 
     def _more(self) -> list[Row]:
         """On a tall screen also the findings by rank, and what would let more be judged."""
-        asked = [self.look.question(finding.rule) for finding in self.look.diagnosis.findings]
-        found = [short_row(question, self.look) for question in asked if question is not None][:_FINDINGS]
-        ways = [to_do_row(gap.how, len(gap.rules)) for gap in gaps(self.look.diagnosis.not_evaluated)[:_WAYS]]
+        asked = [self.snapshot.question(finding.rule) for finding in self.snapshot.diagnosis.findings]
+        found = [short_row(question, self.snapshot) for question in asked if question is not None][:_FINDINGS]
+        ways = [to_do_row(gap.how, len(gap.rules)) for gap in gaps(self.snapshot.diagnosis.not_evaluated)[:_WAYS]]
         return [
             *([title_row("findings, what explains the others first"), *found] if found else []),
             *([title_row("to see more"), *ways] if ways else []),
@@ -83,10 +83,10 @@ class StackScreen(ListScreen):
 
     def start(self) -> str:
         """The layer of the first finding; without one the worst vital sign, or the top of the stack."""
-        first = self.look.first_finding
+        first = self.snapshot.first_finding
         if first is not None:
             return f"layer:{first.layer.value}"
-        worst = next((one for one in vitals_of(self.look.diagnosis) if one.state is Promised.BROKEN), None)
+        worst = next((one for one in vitals_of(self.snapshot.diagnosis) if one.state is Promised.BROKEN), None)
         return f"vital:{vital_id(worst)}" if worst is not None else f"layer:{Layer.PLATFORM.value}"
 
     def on_resize(self, _event: events.Resize) -> None:

@@ -6,9 +6,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from triage.tui.look import Look, Scene
+from triage.tui.details import Detail
 from triage.tui.messages import CurveDrawn
-from triage.tui.sheets import Sheet
+from triage.tui.snapshot import Scene, Snapshot
 from triage.tui.widgets.chart import Chart
 from triage.tui.widgets.crumb import Crumb
 from triage.tui.widgets.keybar import KeyBar
@@ -35,9 +35,9 @@ class WalkScreen(Screen[None]):
         self.scene = scene
 
     @property
-    def look(self) -> Look:
-        """The look that is shown."""
-        return self.scene.look
+    def snapshot(self) -> Snapshot:
+        """The snapshot that is shown."""
+        return self.scene.snapshot
 
     @property
     def is_tall(self) -> bool:
@@ -65,7 +65,7 @@ class WalkScreen(Screen[None]):
 
     def place(self) -> tuple[str, ...]:
         """Where in the walk this is, from the service down."""
-        return (self.look.diagnosis.service,)
+        return (self.snapshot.diagnosis.service,)
 
     def on_mount(self) -> None:
         """Show the scene that the screen was made with."""
@@ -87,11 +87,11 @@ class WalkScreen(Screen[None]):
         self.query_one(Crumb).scene(scene, self.place())
 
     def refill(self) -> None:
-        """Show the look in the screen's own widgets."""
+        """Show the snapshot in the screen's own widgets."""
 
-    def sheet(self) -> Sheet:
+    def detail(self) -> Detail:
         """What is told of the thing that is highlighted."""
-        return Sheet()
+        return Detail()
 
     def rule(self) -> str:
         """The kind of failure that the screen is about now; empty if none is."""
@@ -100,4 +100,4 @@ class WalkScreen(Screen[None]):
     def refine(self, drawn: CurveDrawn) -> None:
         """All cells of a curve are there."""
         for chart in self.query(Chart):
-            chart.refine(drawn.evidence, drawn.look, drawn.curve)
+            chart.refine(drawn.evidence, drawn.snapshot, drawn.curve)

@@ -8,8 +8,8 @@ from textual.widgets import Static
 from triage.model.diagnosis import Evidence
 from triage.model.units import clock, quantity
 from triage.tui.curves import Curve, coarse, description
-from triage.tui.look import Look
 from triage.tui.messages import CurveWanted
+from triage.tui.snapshot import Snapshot
 from triage.tui.widgets.plot import LEGEND, CurvePlot
 from triage.tui.words import joined, text
 
@@ -19,7 +19,7 @@ class Chart(Vertical):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's word
         super().__init__(id=id)
-        self._shown: tuple[Look, Evidence] | None = None
+        self._shown: tuple[Snapshot, Evidence] | None = None
 
     def compose(self) -> ComposeResult:
         """Legend, drawing, sentence."""
@@ -27,28 +27,30 @@ class Chart(Vertical):
         yield CurvePlot()
         yield Static(classes="sentence", markup=False)
 
-    def show(self, evidence: Evidence | None, look: Look) -> None:
+    def show(self, evidence: Evidence | None, snapshot: Snapshot) -> None:
         """Show the curve of some evidence; the chart hides while there is none."""
-        if evidence is not None and self._shown is not None and self._shown[0] is look and self._shown[1] == evidence:
+        if evidence is not None and self._shown is not None and self._shown[0] is snapshot and self._shown[1] == evidence:
             return
-        self._shown = (look, evidence) if evidence is not None else None
-        curve = coarse(evidence, look) if evidence is not None else None
+        self._shown = (snapshot, evidence) if evidence is not None else None
+        curve = coarse(evidence, snapshot) if evidence is not None else None
         self.set_class(curve is None, "-empty")
         if curve is not None:
-            self._draw(curve, look)
+            self._draw(curve, snapshot)
         if evidence is not None and not evidence.signal.startswith(("event:", "fact:")):
-            self.app.post_message(CurveWanted(look, evidence))  # a message that the app itself set off would not bubble up to it
+            self.app.post_message(
+                CurveWanted(snapshot, evidence)
+            )  # a message that the app itself set off would not bubble up to it
 
-    def refine(self, evidence: Evidence, look: Look, curve: Curve) -> None:
+    def refine(self, evidence: Evidence, snapshot: Snapshot, curve: Curve) -> None:
         """Show all cells, if the chart still shows that evidence."""
-        if self._shown is not None and self._shown[0] is look and self._shown[1] == evidence:
+        if self._shown is not None and self._shown[0] is snapshot and self._shown[1] == evidence:
             self.remove_class("-empty")
-            self._draw(curve, look)
+            self._draw(curve, snapshot)
 
-    def _draw(self, curve: Curve, look: Look) -> None:
-        self.query_one(CurvePlot).show(curve, look.near)
-        self.query_one(".legend", Static).update(_legend(curve, look.near))
-        self.query_one(".sentence", Static).update(Content(description(curve, look.near)))
+    def _draw(self, curve: Curve, snapshot: Snapshot) -> None:
+        self.query_one(CurvePlot).show(curve, snapshot.near)
+        self.query_one(".legend", Static).update(_legend(curve, snapshot.near))
+        self.query_one(".sentence", Static).update(Content(description(curve, snapshot.near)))
 
 
 def _legend(curve: Curve, near: float) -> Content:

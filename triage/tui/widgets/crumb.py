@@ -3,7 +3,7 @@
 from textual.content import Content
 
 from triage.model.units import clock
-from triage.tui.look import Scene
+from triage.tui.snapshot import Scene
 from triage.tui.widgets.drawn import Drawn
 from triage.tui.words import fitted, joined, status, text
 
@@ -24,7 +24,7 @@ class Crumb(Drawn):
 
 def _line(scene: Scene, place: tuple[str, ...], width: int) -> Content:
     """Place at the left, state at the right; of too little room the time goes first, then the place from its begin."""
-    state = status(scene.look.diagnosis.status)
+    state = status(scene.snapshot.diagnosis.status)
     if width >= _ROOMY:
         state = joined([state, text((_time(scene), "dim"))], "  ")
     room = max(width - state.cell_length - 2, 8)
@@ -39,7 +39,7 @@ def _line(scene: Scene, place: tuple[str, ...], width: int) -> Content:
 def _time(scene: Scene) -> str:
     """As of when, and what goes on."""
     if scene.moment is not None:
-        waiting = "" if scene.look.as_of == scene.moment else " …"
+        waiting = "" if scene.snapshot.as_of == scene.moment else " …"
         return f"as of {clock(scene.moment, scene.newest.near)}{waiting}"
     kind = "live" if scene.newest.live else "recorded"
     return f"{kind} {clock(scene.newest.end, scene.newest.near)}" + (f", {scene.activity}" if scene.activity else "")

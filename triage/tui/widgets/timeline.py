@@ -8,7 +8,7 @@ from triage.model.diagnosis import Spark
 from triage.model.units import clock
 from triage.render.spark import bounds, is_drawn, pooled
 from triage.tui.curves import coarse
-from triage.tui.look import Look
+from triage.tui.snapshot import Snapshot
 from triage.tui.words import STYLES, text
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
@@ -25,10 +25,10 @@ class Timeline(Widget):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's word
         super().__init__(id=id)
-        self._newest: Look | None = None
+        self._newest: Snapshot | None = None
 
-    def show(self, newest: Look, moment: float | None) -> None:
-        """Show the time of the newest look, with the moment looked at."""
+    def show(self, newest: Snapshot, moment: float | None) -> None:
+        """Show the time of the newest snapshot, with the moment looked at."""
         self._newest = newest
         self.moment = moment
         self.refresh()
@@ -50,38 +50,38 @@ class Timeline(Widget):
         return Content("\n").join([line, Content(" " * (len(first) + 2)).append(_moments(newest, self.moment, room))])
 
 
-def _said(look: Look, moment: float | None) -> str:
+def _said(snapshot: Snapshot, moment: float | None) -> str:
     """The time in words."""
-    onset = f", onset {clock(look.onset, look.near)}" if look.onset is not None else ""
-    now = "the end" if moment is None else clock(moment, look.near)
-    return f"{clock(look.begin, look.near)} to {clock(look.end, look.near)}{onset}; looking at {now}"
+    onset = f", onset {clock(snapshot.onset, snapshot.near)}" if snapshot.onset is not None else ""
+    now = "the end" if moment is None else clock(moment, snapshot.near)
+    return f"{clock(snapshot.begin, snapshot.near)} to {clock(snapshot.end, snapshot.near)}{onset}; looking at {now}"
 
 
-def _place(look: Look, moment: float, room: int) -> int:
+def _place(snapshot: Snapshot, moment: float, room: int) -> int:
     """The cell of a moment."""
-    share = (moment - look.begin) / (look.end - look.begin)
+    share = (moment - snapshot.begin) / (snapshot.end - snapshot.begin)
     return min(max(int(share * room), 0), room - 1)
 
 
-def _track(look: Look, moment: float | None, room: int, *, signs: bool) -> Content:
+def _track(snapshot: Snapshot, moment: float | None, room: int, *, signs: bool) -> Content:
     """The curve, cell by cell: before the window, in it, and the cursor.
 
     :param signs: whether the moments are signs in the curve
     """
-    start = _place(look, look.diagnosis.window.start, room)
-    drawn = [(level, STYLES["before" if index < start else "window"]) for index, level in enumerate(_levels(look, room))]
+    start = _place(snapshot, snapshot.diagnosis.window.start, room)
+    drawn = [(level, STYLES["before" if index < start else "window"]) for index, level in enumerate(_levels(snapshot, room))]
     if signs:
-        for index, sign in _signs(look, room).items():
+        for index, sign in _signs(snapshot, room).items():
             drawn[index] = sign
     if moment is not None:
-        drawn[_place(look, moment, room)] = ("┃", f"{STYLES['new']} reverse")
+        drawn[_place(snapshot, moment, room)] = ("┃", f"{STYLES['new']} reverse")
     return Content.assemble(*drawn)
 
 
-def _of_events(look: Look) -> Spark | None:
+def _of_events(snapshot: Snapshot) -> Spark | None:
     """Without any measured curve: how many events the first finding speaks of, over time."""
-    first = look.first_finding
-    curves = (coarse(evidence, look) for evidence in (first.evidence if first is not None else ()))
+    first = snapshot.first_finding
+    curves = (coarse(evidence, snapshot) for evidence in (first.evidence if first is not None else ()))
     curve = next((curve for curve in curves if curve is not None), None)
     if curve is None:
         return None
@@ -89,26 +89,26 @@ def _of_events(look: Look) -> Spark | None:
     return Spark(start=curve.times[0] - half, end=curve.times[-1] + half, values=curve.values)
 
 
-def _signs(look: Look, room: int) -> dict[int, tuple[str, str]]:
+def _signs(snapshot: Snapshot, room: int) -> dict[int, tuple[str, str]]:
     """Signs by their cells: the window's start, changes, the onset."""
-    signs = {_place(look, look.diagnosis.window.start, room): ("┊", STYLES["edge"])}
-    for mark in look.marks:
-        if look.begin <= mark.time <= look.end:
-            signs[_place(look, mark.time, room)] = ("◆", STYLES["warn"])
-    if look.onset is not None and look.onset >= look.begin:
-        signs[_place(look, look.onset, room)] = ("▲", STYLES["onset"])
+    signs = {_place(snapshot, snapshot.diagnosis.window.start, room): ("┊", STYLES["edge"])}
+    for mark in snapshot.marks:
+        if snapshot.begin <= mark.time <= snapshot.end:
+            signs[_place(snapshot, mark.time, room)] = ("◆", STYLES["warn"])
+    if snapshot.onset is not None and snapshot.onset >= snapshot.begin:
+        signs[_place(snapshot, snapshot.onset, room)] = ("▲", STYLES["onset"])
     return signs
 
 
-def _levels(look: Look, room: int) -> list[str]:
+def _levels(snapshot: Snapshot, room: int) -> list[str]:
     """One block for each cell; a dot where nothing is known."""
-    spark = look.curve or _of_events(look)
+    spark = snapshot.curve or _of_events(snapshot)
     if spark is None or spark.end <= spark.start:
         return ["─"] * room
-    step = (look.end - look.begin) / room
+    step = (snapshot.end - snapshot.begin) / room
     values: list[float | None] = []
     for index in range(room):
-        share = (look.begin + step * (index + 0.5) - spark.start) / (spark.end - spark.start)
+        share = (snapshot.begin + step * (index + 0.5) - spark.start) / (spark.end - spark.start)
         place = int(share * len(spark.values))
         values.append(spark.values[place] if 0 <= place < len(spark.values) else None)
     low, high = bounds(pooled(spark.values, len(spark.values)))
@@ -121,57 +121,57 @@ def _levels(look: Look, room: int) -> list[str]:
     ]
 
 
-def _moments(look: Look, moment: float | None, room: int) -> Content:
+def _moments(snapshot: Snapshot, moment: float | None, room: int) -> Content:
     """Signs below the curve: the window's start, changes, the onset, and the moment looked at."""
-    signs = _signs(look, room)
+    signs = _signs(snapshot, room)
     if moment is not None:
-        signs[_place(look, moment, room)] = ("┃", STYLES["new"])
+        signs[_place(snapshot, moment, room)] = ("┃", STYLES["new"])
     line = Content.assemble(*(signs.get(index, (" ", "")) for index in range(room)))
-    return _labelled(line, look, moment, room)
+    return _labelled(line, snapshot, moment, room)
 
 
-def _labelled(line: Content, look: Look, moment: float | None, room: int) -> Content:
+def _labelled(line: Content, snapshot: Snapshot, moment: float | None, room: int) -> Content:
     """The line with words where there is room behind its signs."""
     words: list[tuple[float, str]] = []
     if moment is not None:
-        words.append((moment, clock(moment, look.near)))
-    if look.onset is not None:
-        words.append((look.onset, f"onset {clock(look.onset, look.near)}"))
-    words += [(mark.time, mark.label) for mark in look.marks if look.begin <= mark.time <= look.end]
+        words.append((moment, clock(moment, snapshot.near)))
+    if snapshot.onset is not None:
+        words.append((snapshot.onset, f"onset {clock(snapshot.onset, snapshot.near)}"))
+    words += [(mark.time, mark.label) for mark in snapshot.marks if snapshot.begin <= mark.time <= snapshot.end]
     for time, word in words:
-        place = _place(look, time, room) + 1
+        place = _place(snapshot, time, room) + 1
         label = f" {word}"
         if place + len(label) <= room and not line.plain[place : place + len(label) + 1].strip():
             line = Content.assemble(line[:place], text((label, "dim")), line[place + len(label) :])
     return line
 
 
-def moments_of(look: Look) -> list[float]:
+def moments_of(snapshot: Snapshot) -> list[float]:
     """Moments worth jumping to, in order: the window's start, changes, onsets, the end."""
-    times = [look.diagnosis.window.start, look.end, *(mark.time for mark in look.marks)]
-    times += [finding.onset for finding in look.diagnosis.findings if finding.onset is not None]
-    times += [symptom.onset for symptom in look.diagnosis.symptoms if symptom.onset is not None]
-    return sorted({time for time in times if look.begin < time <= look.end})
+    times = [snapshot.diagnosis.window.start, snapshot.end, *(mark.time for mark in snapshot.marks)]
+    times += [finding.onset for finding in snapshot.diagnosis.findings if finding.onset is not None]
+    times += [symptom.onset for symptom in snapshot.diagnosis.symptoms if symptom.onset is not None]
+    return sorted({time for time in times if snapshot.begin < time <= snapshot.end})
 
 
-def stepped(look: Look, moment: float | None, steps: int) -> float | None:
+def stepped(snapshot: Snapshot, moment: float | None, steps: int) -> float | None:
     """The moment so many steps away; None at the end."""
-    step = (look.end - look.begin) / _STEPS
-    wanted = (look.end if moment is None else moment) + steps * step
-    return _inside(look, wanted)
+    step = (snapshot.end - snapshot.begin) / _STEPS
+    wanted = (snapshot.end if moment is None else moment) + steps * step
+    return _inside(snapshot, wanted)
 
 
-def jumped(look: Look, moment: float | None, direction: int) -> float | None:
+def jumped(snapshot: Snapshot, moment: float | None, direction: int) -> float | None:
     """The next moment worth a look in a direction; None at the end."""
-    now = look.end if moment is None else moment
-    ahead = [time for time in moments_of(look) if (time - now) * direction > 0.5]
+    now = snapshot.end if moment is None else moment
+    ahead = [time for time in moments_of(snapshot) if (time - now) * direction > 0.5]
     if not ahead:
         return moment
-    return _inside(look, ahead[0] if direction > 0 else ahead[-1])
+    return _inside(snapshot, ahead[0] if direction > 0 else ahead[-1])
 
 
-def _inside(look: Look, wanted: float) -> float | None:
+def _inside(snapshot: Snapshot, wanted: float) -> float | None:
     """A moment within what is known, with something before it; None for the end."""
-    if wanted >= look.end - 0.5:
+    if wanted >= snapshot.end - 0.5:
         return None
-    return max(wanted, look.begin + (look.end - look.begin) / _STEPS)
+    return max(wanted, snapshot.begin + (snapshot.end - snapshot.begin) / _STEPS)

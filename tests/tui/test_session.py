@@ -1,4 +1,4 @@
-"""What is done away from the screen: recordings one after the other, looks as of a moment, and the process that does it."""
+"""What is done away from the screen: recordings one after the other, snapshots as of a moment, and the process that does it."""
 
 import os
 import signal
@@ -10,15 +10,15 @@ import pytest
 
 from tests.tui import case
 from triage.cli import parser
-from triage.cli.walk import made_desk
+from triage.cli.walk import made_session
 from triage.errors import InputMissingError, TriageError
 from triage.ingest.files.incident import read_any
 from triage.model.diagnosis import Diagnosis
 from triage.model.recording import Origin, Recording, Series, Source, SourceState, Subject, Window
 from triage.model.vocabulary import Scope
-from triage.tui.backroom import BackRoom
-from triage.tui.desk import LocalDesk
-from triage.tui.feed import Live, Replay
+from triage.tui.recordings import Live, Replay
+from triage.tui.session import LocalSession
+from triage.tui.worker import WorkerProcess
 
 INCIDENT = Path(__file__).parent.parent / "incidents" / "retry-storm"
 
@@ -44,8 +44,8 @@ def live(*rounds: Recording, sampled: bool = True) -> Live:
 
 def test_a_watched_service_has_a_history() -> None:
     """Each round is added to what was known; the window is at its end, and what is too old is forgotten."""
-    feed = live(*(told(at, "queue.waiting") for at in range(10, 110, 10)))
-    taken = [feed.take(silent) for _ in range(10)]
+    recordings = live(*(told(at, "queue.waiting") for at in range(10, 110, 10)))
+    taken = [recordings.take(silent) for _ in range(10)]
     assert [one.number for one in taken] == list(range(1, 11))
     assert [(one.history.window.baseline_start, one.history.window.start, one.history.window.end) for one in taken[::3]] == [
         (0.0, 0.0, 10.0),
@@ -58,104 +58,104 @@ def test_a_watched_service_has_a_history() -> None:
 
 def test_a_server_of_metrics_says_its_own_window() -> None:
     """Where a round brings a whole window that is the one to judge."""
-    feed = live(told(10, "queue.waiting"), told(20, "queue.waiting"), sampled=False)
-    feed.take(silent)
-    assert feed.take(silent).history.window == Window(10.0, 20.0, 10.0)
+    recordings = live(told(10, "queue.waiting"), told(20, "queue.waiting"), sampled=False)
+    recordings.take(silent)
+    assert recordings.take(silent).history.window == Window(10.0, 20.0, 10.0)
 
 
 def test_a_source_that_dies_leaves_the_history_and_not_the_evidence() -> None:
     """Verdicts rest on what is still told; the recording to save keeps all of it; a source that comes back counts again."""
-    feed = live(told(10, "queue.waiting"), told(20), told(30, "queue.waiting"))
-    feed.take(silent)
-    dead = feed.take(silent)
+    recordings = live(told(10, "queue.waiting"), told(20), told(30, "queue.waiting"))
+    recordings.take(silent)
+    dead = recordings.take(silent)
     assert [len(dead.history.series), len(dead.judged.series)] == [1, 0]
     assert dead.judged.sources[0].reason == "connection refused"
-    back = feed.take(silent)
+    back = recordings.take(silent)
     assert len(back.judged.series[0].times) == 20
 
 
-def counting() -> tuple[LocalDesk, list[float]]:
-    """A desk with the case on it, and the ends of the recordings that it diagnosed."""
+def counting() -> tuple[LocalSession, list[float]]:
+    """A session with the case on it, and the ends of the recordings that it diagnosed."""
     diagnosed: list[float] = []
 
     def diagnose(held: Recording) -> Diagnosis:
         diagnosed.append(held.window.end)
         return case.diagnosis(held)
 
-    made = LocalDesk(Replay("llm", lambda _tell: case.recording()), tuple(case.RULES.values()), diagnose, case.write)
+    made = LocalSession(Replay("llm", lambda _tell: case.recording()), tuple(case.RULES.values()), diagnose, case.write)
     made.take(silent)
     return made, diagnosed
 
 
-def test_a_look_is_diagnosed_once() -> None:
+def test_a_snapshot_is_diagnosed_once() -> None:
     """Going back to a moment is instant; each moment is diagnosed on what was known then."""
-    desk, diagnosed = counting()
-    early = desk.look(case.START + 60.0)
+    session, diagnosed = counting()
+    early = session.snapshot(case.START + 60.0)
     assert early.diagnosis.findings == ()
-    assert desk.look(None).diagnosis.findings
-    assert desk.look(case.START + 60.0) is early
+    assert session.snapshot(None).diagnosis.findings
+    assert session.snapshot(case.START + 60.0) is early
     assert diagnosed == [case.START + 60.0, case.START + case.LENGTH]
-    assert (early.as_of, desk.look(None).as_of) == (case.START + 60.0, None)
+    assert (early.as_of, session.snapshot(None).as_of) == (case.START + 60.0, None)
 
 
 def test_the_curve_of_a_moment_ends_there() -> None:
     """All cells are those that were known then."""
-    desk, _ = counting()
+    session, _ = counting()
     moment = case.START + 300.0
-    (evidence, *_) = desk.look(moment).diagnosis.findings[0].evidence
-    curve = desk.curve(moment, evidence)
+    (evidence, *_) = session.snapshot(moment).diagnosis.findings[0].evidence
+    curve = session.curve(moment, evidence)
     assert curve is not None
     assert curve.times[-1] < moment
 
 
-def room(path: Path) -> BackRoom:
+def room(path: Path) -> WorkerProcess:
     """A back room as the command line makes it."""
     args = parser().parse_args(["walk", str(path)])
     given = {name: value for name, value in vars(args).items() if name != "command"}
-    return BackRoom(Replay(path.name, lambda _tell: read_any(path, None)), partial(made_desk, given))
+    return WorkerProcess(Replay(path.name, lambda _tell: read_any(path, None)), partial(made_session, given))
 
 
-def test_the_back_room_does_what_a_desk_does(tmp_path: Path) -> None:
+def test_the_back_room_does_what_a_session_does(tmp_path: Path) -> None:
     """Another process reads, diagnoses, draws and saves; how far it is comes over, too."""
     heard: list[tuple[str, float]] = []
-    desk = room(INCIDENT)
+    session = room(INCIDENT)
     try:
-        state = desk.take(lambda source, _text, done: heard.append((source, done)))
+        state = session.take(lambda source, _text, done: heard.append((source, done)))
         assert (state.number, state.service) == (1, "llm-prod")
         assert heard == [("retry-storm", 0.0), ("retry-storm", 1.0)]
-        look = desk.look(None)
-        assert look.diagnosis.service == "llm-prod"
-        evidence = next(e for finding in look.diagnosis.findings for e in finding.evidence if e.spark is not None)
-        assert desk.curve(None, evidence) is not None
-        desk.save(tmp_path / "kept.parquet")
+        snapshot = session.snapshot(None)
+        assert snapshot.diagnosis.service == "llm-prod"
+        evidence = next(e for finding in snapshot.diagnosis.findings for e in finding.evidence if e.spark is not None)
+        assert session.curve(None, evidence) is not None
+        session.save(tmp_path / "kept.parquet")
         assert read_any(tmp_path / "kept.parquet", None).service == "llm-prod"
         with pytest.raises(TriageError):
-            desk.save(tmp_path)
+            session.save(tmp_path)
     finally:
-        desk.close()
+        session.close()
 
 
 def test_errors_come_over_whole() -> None:
     """What the user can mend arrives with its kind and its hint, and where it happened as a note."""
-    desk = room(Path("/nonexistent"))
+    session = room(Path("/nonexistent"))
     try:
         with pytest.raises(InputMissingError) as caught:
-            desk.take(silent)
+            session.take(silent)
         assert caught.value.hint
         assert "Traceback" in caught.value.__notes__[0]
     finally:
-        desk.close()
+        session.close()
 
 
 def test_a_process_that_is_killed_is_no_riddle() -> None:
     """Whoever waits for the back room is told when it is gone, and whoever asks later, too."""
-    desk = room(INCIDENT)
+    session = room(INCIDENT)
     try:
-        desk.take(silent)
-        assert desk._process.pid is not None
-        os.kill(desk._process.pid, signal.SIGKILL)
+        session.take(silent)
+        assert session._process.pid is not None
+        os.kill(session._process.pid, signal.SIGKILL)
         for _ in range(2):
             with pytest.raises(TriageError, match="has ended unexpectedly"):
-                desk.look(None)
+                session.snapshot(None)
     finally:
-        desk.close()
+        session.close()

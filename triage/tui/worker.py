@@ -1,7 +1,7 @@
-"""A desk in a process of its own, so that diagnosing a large fleet never takes the screen's time.
+"""A session in a process of its own, so that diagnosing a large fleet never takes the screen's time.
 
 The two talk over a pipe: a request is a number, a method and its arguments; what comes back is the same number with a result, an
-error, or how far a source is. Every request is done in a thread of its own over there, so that a look does not wait for sampling.
+error, or how far a source is. Every request is done in a thread of its own over there: a snapshot does not wait for sampling.
 """
 
 import os
@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any, cast
 from triage.errors import TriageError
 from triage.model.diagnosis import Evidence
 from triage.tui.curves import Curve
-from triage.tui.desk import Desk, State
-from triage.tui.feed import Feed
-from triage.tui.look import Look
+from triage.tui.recordings import Recordings
+from triage.tui.session import Session, State
+from triage.tui.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from triage.collect import Progress
@@ -32,15 +32,15 @@ Answer = tuple[int, str, Any]
 """Number of the request; ``result``, ``error`` or ``told``; what it is."""
 
 
-class BackRoom:
-    """A desk whose work is done in another process.
+class WorkerProcess:
+    """A session whose work is done in another process.
 
-    :param feed: tells name and pace; it is not asked here
-    :param make: makes the desk over there; must be importable by name, and its arguments must be plain data
+    :param recordings: tells name and pace; it is not asked here
+    :param make: makes the session over there; must be importable by name, and its arguments must be plain data
     """
 
-    def __init__(self, feed: Feed, make: Callable[[], Desk]) -> None:
-        self.name, self.live, self.pause = feed.name, feed.live, feed.pause
+    def __init__(self, recordings: Recordings, make: Callable[[], Session]) -> None:
+        self.name, self.live, self.pause = recordings.name, recordings.live, recordings.pause
         context = get_context("spawn")  # a fork would copy locks that threads of libraries hold
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=work, args=(theirs, make), daemon=True, name="triage-back-room")
@@ -56,9 +56,9 @@ class BackRoom:
         """Get the next recording."""
         return cast("State", self._ask("take", (), tell))
 
-    def look(self, as_of: float | None) -> Look:
-        """The look at what there is."""
-        return cast("Look", self._ask("look", (as_of,)))
+    def snapshot(self, as_of: float | None) -> Snapshot:
+        """The snapshot at what there is."""
+        return cast("Snapshot", self._ask("snapshot", (as_of,)))
 
     def curve(self, as_of: float | None, evidence: Evidence) -> Curve | None:
         """A curve of all cells."""
@@ -118,10 +118,10 @@ def _ended() -> TriageError:
     )
 
 
-def work(pipe: Connection, make: Callable[[], Desk]) -> None:
+def work(pipe: Connection, make: Callable[[], Session]) -> None:
     """Do what is asked over a pipe, until nobody holds its other end.
 
-    :param make: makes the desk; if that fails, every request is answered with the reason
+    :param make: makes the session; if that fails, every request is answered with the reason
     """
     _fall_silent()
     lock = Lock()
@@ -131,25 +131,25 @@ def work(pipe: Connection, make: Callable[[], Desk]) -> None:
             pipe.send(answer)
 
     try:
-        desk: Desk | None = make()
+        session: Session | None = make()
         reason: Exception | None = None
     except Exception as error:  # noqa: BLE001 - told to whoever asks
-        desk, reason = None, _portable(error)
+        session, reason = None, _portable(error)
     with suppress(EOFError, OSError):
         while True:
             number, method, arguments = pipe.recv()
-            if desk is None:
+            if session is None:
                 answer((number, "error", reason))
             else:
-                Thread(target=_do, args=(desk, number, method, arguments, answer), daemon=True).start()
+                Thread(target=_do, args=(session, number, method, arguments, answer), daemon=True).start()
 
 
-def _do(desk: Desk, number: int, method: str, arguments: tuple[Any, ...], answer: Callable[[Answer], None]) -> None:
+def _do(session: Session, number: int, method: str, arguments: tuple[Any, ...], answer: Callable[[Answer], None]) -> None:
     """Do one thing and answer."""
     if method == "take":
         arguments = (lambda source, text, done: answer((number, "told", (source, text, done))),)
     try:
-        answer((number, "result", getattr(desk, method)(*arguments)))
+        answer((number, "result", getattr(session, method)(*arguments)))
     except Exception as error:  # noqa: BLE001 - told to whoever asked
         answer((number, "error", _portable(error)))
 

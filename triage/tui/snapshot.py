@@ -58,18 +58,18 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Look:
-    """One look at a service.
+class Snapshot:
+    """One snapshot at a service.
 
     :param diagnosis: the answer, every text in it inert
     :param questions: all that was asked, layer by layer, what is there first
     :param events: log lines, Xids and changes in order of time, inert
     :param begin: time of the first thing that is known, Unix seconds
     :param end: time of the last thing that is known
-    :param as_of: the moment in the past that this look is about; None for the newest
-    :param live: more looks will follow
-    :param before: verdicts of the look before this one, of those rules whose verdict is another now
-    :param number: counts the recordings; two looks of one number and moment are the same
+    :param as_of: the moment in the past that this snapshot is about; None for the newest
+    :param live: more snapshots will follow
+    :param before: verdicts of the snapshot before this one, of those rules whose verdict is another now
+    :param number: counts the recordings; two snapshots of one number and moment are the same
     :param spoken: for a screen reader: words instead of signs and curves
     """
 
@@ -135,15 +135,15 @@ class Look:
 class Scene:
     """What a screen is given.
 
-    :param look: the look to show
-    :param newest: the newest look, which tells how far the time goes; the same unless an earlier moment is looked at
-    :param moment: the moment that is wanted; ``look`` may still be of another one while the wanted one is being diagnosed
+    :param snapshot: the snapshot to show
+    :param newest: the newest snapshot, which tells how far the time goes; the same unless an earlier moment is looked at
+    :param moment: the moment that is wanted; ``snapshot`` may still be of another one while the wanted one is being diagnosed
     :param activity: what goes on meanwhile, in a few words; empty if nothing does
     :param news: what became different while watching, newest first
     """
 
-    look: Look
-    newest: Look
+    snapshot: Snapshot
+    newest: Snapshot
     moment: float | None = None
     activity: str = ""
     news: tuple[str, ...] = ()
@@ -154,26 +154,26 @@ def vital_id(vital: Vital) -> str:
     return f"{vital.name} {vital.subject}"
 
 
-def look_of(diagnosis: Diagnosis, rules: Iterable[Rule], recording: Recording) -> Look:
-    """A look made of a diagnosis, the rules that were asked and the recording that they were asked of."""
+def snapshot_of(diagnosis: Diagnosis, rules: Iterable[Rule], recording: Recording) -> Snapshot:
+    """A snapshot made of a diagnosis, the rules that were asked and the recording that they were asked of."""
     safe = inert(diagnosis)
     begin, end = _extent(recording)
-    return Look(safe, _questions(safe, rules), _events(recording.events), begin, end)
+    return Snapshot(safe, _questions(safe, rules), _events(recording.events), begin, end)
 
 
-def compared(look: Look, previous: Look | None) -> Look:
-    """The look with what became different since the one before it."""
+def compared(snapshot: Snapshot, previous: Snapshot | None) -> Snapshot:
+    """The snapshot with what became different since the one before it."""
     if previous is None:
-        return look
+        return snapshot
     was = {question.rule: question.verdict for question in previous.questions}
-    moved = {q.rule: was[q.rule] for q in look.questions if q.rule in was and was[q.rule] is not q.verdict}
-    return replace(look, before=moved)
+    moved = {q.rule: was[q.rule] for q in snapshot.questions if q.rule in was and was[q.rule] is not q.verdict}
+    return replace(snapshot, before=moved)
 
 
-def news_of(look: Look) -> list[str]:
-    """What became different since the look before: what was found, what is gone, how many other answers moved; a line each."""
-    when = clock(look.end, look.near)
-    moved = [(question, look.before[question.rule]) for question in look.questions if question.rule in look.before]
+def news_of(snapshot: Snapshot) -> list[str]:
+    """What became different since the snapshot before, a line each: what was found, what is gone, how many answers moved."""
+    when = clock(snapshot.end, snapshot.near)
+    moved = [(question, snapshot.before[question.rule]) for question in snapshot.questions if question.rule in snapshot.before]
     found = [f"{when} {q.title} ({q.rule}): found now" for q, _ in moved if q.verdict is Verdict.PRESENT]
     gone = [f"{when} {q.title} ({q.rule}): {_GONE[q.verdict]}" for q, was in moved if was is Verdict.PRESENT]
     rest = Counter(q.verdict for q, was in moved if q.verdict is not Verdict.PRESENT and was is not Verdict.PRESENT)

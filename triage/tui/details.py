@@ -29,7 +29,7 @@ from triage.render.reading import (
     vital_reading,
 )
 from triage.tui.curves import coarse, events_of, numbers
-from triage.tui.look import Look, Question
+from triage.tui.snapshot import Question, Snapshot
 from triage.tui.widgets.drawn import Draw, nothing
 from triage.tui.words import (
     ABOUT,
@@ -60,7 +60,7 @@ _PROOF = 3
 
 
 @dataclass(frozen=True)
-class Sheet:
+class Detail:
     """What is told of one thing.
 
     :param head: above the chart
@@ -75,33 +75,33 @@ class Sheet:
     copies: tuple[str, ...] = ()
 
 
-def sheet_of(where: str, look: Look) -> Sheet:
-    """What is told of a place; nothing of one that the look does not know."""
+def detail_of(where: str, snapshot: Snapshot) -> Detail:
+    """What is told of a place; nothing of one that the snapshot does not know."""
     kind, _, name = where.partition(":")
     if kind == "layer":
-        return _layer_sheet(Layer(name), look)
+        return _layer_detail(Layer(name), snapshot)
     if kind == "vital":
-        vital = look.vital(name)
-        return _vital_sheet(vital, look) if vital is not None else Sheet()
+        vital = snapshot.vital(name)
+        return _vital_detail(vital, snapshot) if vital is not None else Detail()
     if kind in ("odd", "unread"):
-        return _odd_sheet(kind, int(name), look)
+        return _odd_detail(kind, int(name), snapshot)
     if kind == "rule":
-        question = look.question(name)
-        return question_sheet(question, look) if question is not None else Sheet()
+        question = snapshot.question(name)
+        return question_detail(question, snapshot) if question is not None else Detail()
     if kind == "signal":
-        return _signal_sheet(name, look)
+        return _signal_detail(name, snapshot)
     if kind == "source":
-        return _source_sheet(name, look)
-    return Sheet()
+        return _source_detail(name, snapshot)
+    return Detail()
 
 
 # Vital signs, odd things and layers
 
 
-def _vital_sheet(vital: Vital, look: Look) -> Sheet:
+def _vital_detail(vital: Vital, snapshot: Snapshot) -> Detail:
     """A promise: what it is, its values, why it is broken or open, and its curve."""
-    evidence = vital_evidence(vital, look.diagnosis)
-    read = vital_reading(vital, look.near)
+    evidence = vital_evidence(vital, snapshot.diagnosis)
+    read = vital_reading(vital, snapshot.near)
     sign, word, style = VITALS[vital.state]
 
     def head(width: int) -> Content:
@@ -113,17 +113,17 @@ def _vital_sheet(vital: Vital, look: Look) -> Sheet:
         reason = hanging(text("  "), Content(read.reason), width) if read.reason else ""
         return lines(hanging(text(""), name, width), hanging(text("  "), joined(parts), width), reason)
 
-    return Sheet(head, evidence if evidence.spark else None, foot_of(evidence, look), copies_of(evidence))
+    return Detail(head, evidence if evidence.spark else None, foot_of(evidence, snapshot), copies_of(evidence))
 
 
-def _odd_sheet(kind: str, number: int, look: Look) -> Sheet:
+def _odd_detail(kind: str, number: int, snapshot: Snapshot) -> Detail:
     """An odd thing, or a line that nothing understands, in full."""
     if kind == "unread":
-        unread = look.diagnosis.unread
+        unread = snapshot.diagnosis.unread
         if number >= len(unread):
-            return Sheet()
+            return Detail()
         line = unread[number]
-        when = lasted(line.first, line.last, look.near)
+        when = lasted(line.first, line.last, snapshot.near)
         told = [
             ("from", f"{line.source}: {counted(line.count, 'line')}, {when}, written by {line.emitter or 'an unknown program'}"),
             ("line", line.text),
@@ -131,33 +131,33 @@ def _odd_sheet(kind: str, number: int, look: Look) -> Sheet:
             ("of", named(line.subject) if line.subject else "nobody knows whom it is about"),
         ]
     else:
-        odd = left_over(look.diagnosis, anyway=True)
+        odd = left_over(snapshot.diagnosis, anyway=True)
         if number >= len(odd):
-            return Sheet()
+            return Detail()
         one = odd[number]
-        told = [(one.sort, odd_line(one, look.near)), ("of", named(one.subject)), ("what", one.of), ("says", one.text)]
-    return Sheet(lambda width: lines(*(labelled(label, Content(said), width) for label, said in told)))
+        told = [(one.sort, odd_line(one, snapshot.near)), ("of", named(one.subject)), ("what", one.of), ("says", one.text)]
+    return Detail(lambda width: lines(*(labelled(label, Content(said), width) for label, said in told)))
 
 
-def _layer_sheet(layer: Layer, look: Look) -> Sheet:
+def _layer_detail(layer: Layer, snapshot: Snapshot) -> Detail:
     """A layer: its first finding in full, else what was asked there."""
-    present = [q for q in look.of_layer(layer) if q.finding is not None]
+    present = [q for q in snapshot.of_layer(layer) if q.finding is not None]
     if not present:
-        return Sheet(lambda width: _layer_summary(layer, look, width))
-    first = min(present, key=lambda q: _rank(q, look))
+        return Detail(lambda width: _layer_summary(layer, snapshot, width))
+    first = min(present, key=lambda q: _rank(q, snapshot))
     others = [question for question in present if question is not first]
-    sheet = question_sheet(first, look)
+    detail = question_detail(first, snapshot)
 
     def foot(width: int) -> Content:
         rest = [hanging(severity_sign(q.finding), Content(f"{q.title}  {q.rule}"), width) for q in others if q.finding]
-        return lines(sheet.foot(width), *([heading(f"also in {layer.value}", width), *rest] if rest else []))
+        return lines(detail.foot(width), *([heading(f"also in {layer.value}", width), *rest] if rest else []))
 
-    return Sheet(sheet.head, sheet.evidence, foot, sheet.copies)
+    return Detail(detail.head, detail.evidence, foot, detail.copies)
 
 
-def _rank(question: Question, look: Look) -> int:
+def _rank(question: Question, snapshot: Snapshot) -> int:
     """Place of a question's finding in the diagnosis."""
-    return next(i for i, finding in enumerate(look.diagnosis.findings) if finding.rule == question.rule)
+    return next(i for i, finding in enumerate(snapshot.diagnosis.findings) if finding.rule == question.rule)
 
 
 def severity_sign(finding: Finding | None) -> Content:
@@ -165,11 +165,11 @@ def severity_sign(finding: Finding | None) -> Content:
     return severity(finding)[:2] if finding is not None else Content("  ")
 
 
-def _layer_summary(layer: Layer, look: Look, width: int) -> Content:
+def _layer_summary(layer: Layer, snapshot: Snapshot, width: int) -> Content:
     """A layer in which nothing was found: what was asked and how it was answered."""
-    view = look.layer(layer)
+    view = snapshot.layer(layer)
     sign, _, style = LAYERS[view.state]
-    asked = look.of_layer(layer)
+    asked = snapshot.of_layer(layer)
     told = [
         text((f"{sign} {layer.value}", style), f": {layer_told(view)}"),
         hanging(text("  "), text((f"Asked here: {ABOUT[layer]}.", "dim")), width),
@@ -177,37 +177,37 @@ def _layer_summary(layer: Layer, look: Look, width: int) -> Content:
     ]
     out = [q for q in asked if q.verdict is Verdict.ABSENT and q.evidence]
     out = sorted(out, key=lambda q: is_told(q.evidence[0]))[:4]
-    told += [hanging(text(("  ○ ", "good")), question_line(q, look), width) for q in out]
-    ways = gaps([gap for gap in look.diagnosis.not_evaluated if gap.layer is layer])[:3]
+    told += [hanging(text(("  ○ ", "good")), question_line(q, snapshot), width) for q in out]
+    ways = gaps([gap for gap in snapshot.diagnosis.not_evaluated if gap.layer is layer])[:3]
     if ways:
         told.append(text("  To see more:"))
         told += [hanging(text(("  ? ", "unsure")), Content(way.how), width) for way in ways]
     return lines(*told)
 
 
-def question_line(question: Question, look: Look) -> Content:
+def question_line(question: Question, snapshot: Snapshot) -> Content:
     """Title and the deciding value."""
-    return Content.assemble(f"{question.title}: ", here_and_otherwise(question, look.near))
+    return Content.assemble(f"{question.title}: ", here_and_otherwise(question, snapshot.near))
 
 
 # Questions
 
 
-def question_sheet(question: Question, look: Look) -> Sheet:
+def question_detail(question: Question, snapshot: Snapshot) -> Detail:
     """A question with its answer and the evidence that decides it."""
     evidence = question.evidence[0] if question.evidence else None
     if question.finding is not None:
         finding = question.finding
-        head: Draw = lambda width: finding_text(finding, look, width)  # noqa: E731 - one line says it
+        head: Draw = lambda width: finding_text(finding, snapshot, width)  # noqa: E731 - one line says it
     elif evidence is not None:
-        head = lambda width: _ruled_out_text(question, look, width)  # noqa: E731
+        head = lambda width: _ruled_out_text(question, snapshot, width)  # noqa: E731
     else:
-        head = lambda width: missing_text(question, look, width)  # noqa: E731
-    foot = foot_of(evidence, look, question) if evidence is not None else nothing
-    return Sheet(head, evidence, foot, copies_of(evidence, question.finding))
+        head = lambda width: missing_text(question, snapshot, width)  # noqa: E731
+    foot = foot_of(evidence, snapshot, question) if evidence is not None else nothing
+    return Detail(head, evidence, foot, copies_of(evidence, question.finding))
 
 
-def finding_text(finding: Finding, look: Look, width: int) -> Content:
+def finding_text(finding: Finding, snapshot: Snapshot, width: int) -> Content:
     """A finding on one screen: what, where, since when, the proof, the first step."""
     name = Content.assemble(severity_sign(finding), text((finding.title, "strong")))
     weight = text((f"{finding.severity}, {finding.confidence}", "dim"))
@@ -218,26 +218,26 @@ def finding_text(finding: Finding, look: Look, width: int) -> Content:
         title,
         hanging(
             text("  "),
-            text((f"{where}, {began(finding, look.near)}: {finding.cause.value} cause, {finding.scale.value} scale", "dim")),
+            text((f"{where}, {began(finding, snapshot.near)}: {finding.cause.value} cause, {finding.scale.value} scale", "dim")),
             width,
         ),
     ]
     if finding.evidence:
-        told.append(proof(finding.evidence[0], look, width))
+        told.append(proof(finding.evidence[0], snapshot, width))
     if finding.contradicts:
-        told.append(hanging(text("  "), text((against(finding, look.near), "unsure")), width))
+        told.append(hanging(text("  "), text((against(finding, snapshot.near), "unsure")), width))
     if finding.first_step:
         told.append(hanging(text(("  first step ", "strong")), Content(finding.first_step), width))
     return lines(*told)
 
 
-def proof(evidence: Evidence, look: Look, width: int) -> Content:
+def proof(evidence: Evidence, snapshot: Snapshot, width: int) -> Content:
     """One piece of evidence in two lines: what it is, and what it says with its curve."""
-    read = reading(evidence, look.near)
+    read = reading(evidence, snapshot.near)
     style = VERDICTS[read.verdict][2]
-    lead = Content.assemble("  ", mark(read.verdict, look, HOLDS))
+    lead = Content.assemble("  ", mark(read.verdict, snapshot, HOLDS))
     said = Content.assemble(lead, text((short(read.what), "strong"), " "), _compared(read, style))
-    drawn = curve(evidence.spark, look, 24, evidence.threshold)
+    drawn = curve(evidence.spark, snapshot, 24, evidence.threshold)
     when = text((read.when, "dim"))
     wide = said.cell_length + when.cell_length + drawn.cell_length + 4
     if wide <= width:
@@ -251,18 +251,18 @@ def _compared(read: Reading, style: str) -> Content:
     return text((read.value, style), f" {read.held_against}".rstrip(), f"  {read.note}" if read.note else "")
 
 
-def _ruled_out_text(question: Question, look: Look, width: int) -> Content:
+def _ruled_out_text(question: Question, snapshot: Snapshot, width: int) -> Content:
     """Why a kind is not there."""
     return lines(
-        hanging(Content.assemble(answer(question, look), "  "), text((question.text, "strong")), width),
-        hanging(text("  "), here_and_otherwise(question, look.near), width),
+        hanging(Content.assemble(answer(question, snapshot), "  "), text((question.text, "strong")), width),
+        hanging(text("  "), here_and_otherwise(question, snapshot.near), width),
     )
 
 
-def missing_text(question: Question, look: Look, width: int) -> Content:
+def missing_text(question: Question, snapshot: Snapshot, width: int) -> Content:
     """Why a question stays open, and how to get what is missing."""
     told = [
-        hanging(Content.assemble(answer(question, look), "  "), text((question.text, "strong")), width),
+        hanging(Content.assemble(answer(question, snapshot), "  "), text((question.text, "strong")), width),
         hanging(text("  missing  "), Content(", ".join(map(short, question.missing)) or "nothing was measured"), width),
     ]
     if question.how_to_get:
@@ -273,45 +273,45 @@ def missing_text(question: Question, look: Look, width: int) -> Content:
 # Evidence
 
 
-def evidence_of(owner: str, look: Look) -> tuple[Evidence, ...]:
+def evidence_of(owner: str, snapshot: Snapshot) -> tuple[Evidence, ...]:
     """The evidence of a question or a vital sign, by its place."""
     kind, _, name = owner.partition(":")
     if kind == "vital":
-        vital = look.vital(name)
-        return (vital_evidence(vital, look.diagnosis),) if vital is not None else ()
-    question = look.question(name)
+        vital = snapshot.vital(name)
+        return (vital_evidence(vital, snapshot.diagnosis),) if vital is not None else ()
+    question = snapshot.question(name)
     return question.evidence if question is not None else ()
 
 
-def piece_of(owner: str, where: str, look: Look) -> Sheet:
+def piece_of(owner: str, where: str, snapshot: Snapshot) -> Detail:
     """One piece of evidence in full, by its owner's place and its own; of another place what that tells."""
     kind, _, number = where.partition(":")
     if kind != "evidence":
-        return sheet_of(where, look)
-    pieces = evidence_of(owner, look)
+        return detail_of(where, snapshot)
+    pieces = evidence_of(owner, snapshot)
     if int(number) >= len(pieces):
-        return Sheet()
-    evidence, question = pieces[int(number)], look.question(owner.partition(":")[2])
+        return Detail()
+    evidence, question = pieces[int(number)], snapshot.question(owner.partition(":")[2])
     finding = question.finding if question is not None else None
-    return Sheet(nothing, evidence, foot_of(evidence, look, question), copies_of(evidence, finding))
+    return Detail(nothing, evidence, foot_of(evidence, snapshot, question), copies_of(evidence, finding))
 
 
-def foot_of(evidence: Evidence, look: Look, question: Question | None = None) -> Draw:
+def foot_of(evidence: Evidence, snapshot: Snapshot, question: Question | None = None) -> Draw:
     """What stands below a chart: what the signal means, the figures, and how to look at it by hand."""
 
     def foot(width: int) -> Content:
-        return lines(*_foot_lines(evidence, look, question, width))
+        return lines(*_foot_lines(evidence, snapshot, question, width))
 
     return foot
 
 
-def _foot_lines(evidence: Evidence, look: Look, question: Question | None, width: int) -> Iterator[Content]:
+def _foot_lines(evidence: Evidence, snapshot: Snapshot, question: Question | None, width: int) -> Iterator[Content]:
     queries = copies_of(evidence, question.finding if question is not None else None)
     if queries:
         yield labelled("by hand", text((queries[0], "command")), width, "strong")
     yield labelled("of", Content(named(evidence.subject)), width)
-    drawn = coarse(evidence, look) if not is_told(evidence) else None
-    for label, said in numbers(drawn, look.near) if drawn is not None else []:
+    drawn = coarse(evidence, snapshot) if not is_told(evidence) else None
+    for label, said in numbers(drawn, snapshot.near) if drawn is not None else []:
         yield labelled(label, Content(said), width)
     told = meaning(evidence)
     if told:
@@ -319,15 +319,15 @@ def _foot_lines(evidence: Evidence, look: Look, question: Question | None, width
     if evidence.text and not evidence.signal.startswith("event:"):
         yield labelled("says", Content(evidence.text), width)
     if evidence.signal.startswith("event:"):
-        yield from _event_lines(events_of(evidence, look), look, width)
+        yield from _event_lines(events_of(evidence, snapshot), snapshot, width)
     for line in queries[1:]:
         yield labelled("also", text((line, "command")), width, "strong")
 
 
-def _event_lines(events: list[Event], look: Look, width: int) -> Iterator[Content]:
+def _event_lines(events: list[Event], snapshot: Snapshot, width: int) -> Iterator[Content]:
     """The events themselves, as they were written."""
     for event in events[:_EVENTS]:
-        lead = text((f"{clock(event.time, look.near)} ", "dim"))
+        lead = text((f"{clock(event.time, snapshot.near)} ", "dim"))
         body = event.text if event.kind == "log" and event.text else f"{event.kind} {event.name} {event.text}".rstrip()
         yield hanging(lead, Content(f"{event.source}: {body}" if event.source else body), width)
     if len(events) > _EVENTS:
@@ -343,31 +343,31 @@ def copies_of(evidence: Evidence | None, finding: Finding | None = None) -> tupl
 # Signals
 
 
-def _signal_sheet(name: str, look: Look) -> Sheet:
+def _signal_detail(name: str, snapshot: Snapshot) -> Detail:
     """A signal of the vocabulary: what it means, whether it could be used, and its curve if it could."""
-    known = next((one for one in look.diagnosis.coverage.signals if one.signal == name), None)
+    known = next((one for one in snapshot.diagnosis.coverage.signals if one.signal == name), None)
     signal = catalogue().get(name)
     if known is None or signal is None:
-        return Sheet()
+        return Detail()
     evidence = None
     if known.subjects:
-        service = f"service/{look.diagnosis.service}"
+        service = f"service/{snapshot.diagnosis.service}"
         evidence = Evidence(signal=name, subject=service, unit=signal.unit, verdict=Verdict.UNKNOWN)
-    return Sheet(lambda width: _signal_text(known, signal.meaning, signal.layer, width), evidence)
+    return Detail(lambda width: _signal_text(known, signal.meaning, signal.layer, width), evidence)
 
 
-def _source_sheet(name: str, look: Look) -> Sheet:
+def _source_detail(name: str, snapshot: Snapshot) -> Detail:
     """What became of a source."""
-    known = next((one for one in look.diagnosis.coverage.sources if one.name == name), None)
+    known = next((one for one in snapshot.diagnosis.coverage.sources if one.name == name), None)
     if known is None:
-        return Sheet()
+        return Detail()
 
     def head(width: int) -> Content:
         return lines(
             text((known.name, "strong"), f"  {known.state}"), hanging(text("  "), Content(known.reason or "All is well."), width)
         )
 
-    return Sheet(head)
+    return Detail(head)
 
 
 def _signal_text(known: SignalCoverage, told: str, layer: Layer, width: int) -> Content:

@@ -9,7 +9,7 @@ from typing import TypeVar
 _T = TypeVar("_T")
 
 
-async def away(call: Callable[[], _T]) -> _T:
+async def in_thread(call: Callable[[], _T]) -> _T:
     """What a call gives, made in a daemon thread of its own.
 
     The screen goes on meanwhile. Leaving does not wait for it: what comes after nobody waits any more is dropped.

@@ -7,15 +7,15 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol
 
-from triage.engine.cut import cut
+from triage.engine.as_of import cut
 from triage.engine.diagnose import looked_at
 from triage.engine.frame import Frame
 from triage.model.diagnosis import Diagnosis, Evidence
 from triage.model.recording import Recording
 from triage.model.rule import Rule
 from triage.tui.curves import Curve, fine
-from triage.tui.feed import Feed, Taken
-from triage.tui.look import Look, look_of
+from triage.tui.recordings import Recordings, Taken
+from triage.tui.snapshot import Snapshot, snapshot_of
 
 if TYPE_CHECKING:
     from triage.collect import Progress
@@ -38,7 +38,7 @@ class State:
     end: float
 
 
-class Desk(Protocol):
+class Session(Protocol):
     """Does what takes time. Its methods block, and are called from any thread but the screen's.
 
     :param name: the service, or what is read
@@ -57,12 +57,12 @@ class Desk(Protocol):
         """
         ...
 
-    def look(self, as_of: float | None) -> Look:
-        """The look at what there is, as of a moment or, with None, as of its end."""
+    def snapshot(self, as_of: float | None) -> Snapshot:
+        """The snapshot at what there is, as of a moment or, with None, as of its end."""
         ...
 
     def curve(self, as_of: float | None, evidence: Evidence) -> Curve | None:
-        """A curve of all cells; None if the evidence of a look has no better one than what the diagnosis kept."""
+        """A curve of all cells; None if the evidence of a snapshot has no better one than what the diagnosis kept."""
         ...
 
     def save(self, path: Path) -> None:
@@ -73,10 +73,10 @@ class Desk(Protocol):
         ...
 
 
-class LocalDesk:
-    """A desk in this process.
+class LocalSession:
+    """A session in this process.
 
-    :param feed: where recordings come from
+    :param recordings: where recordings come from
     :param rules: what is asked
     :param diagnose: gives the diagnosis of a recording
     :param write: writes a recording to a file
@@ -84,44 +84,44 @@ class LocalDesk:
 
     def __init__(
         self,
-        feed: Feed,
+        recordings: Recordings,
         rules: Sequence[Rule],
         diagnose: Callable[[Recording], Diagnosis],
         write: Callable[[Recording, Path], None],
     ) -> None:
-        self.name, self.live, self.pause = feed.name, feed.live, feed.pause
-        self._feed = feed
+        self.name, self.live, self.pause = recordings.name, recordings.live, recordings.pause
+        self._recordings = recordings
         self._rules = rules
         self._diagnose = diagnose
         self._write = write
         self._taken: Taken | None = None
-        self._looks: OrderedDict[tuple[int, float | None], Look] = OrderedDict()
+        self._snapshots: OrderedDict[tuple[int, float | None], Snapshot] = OrderedDict()
         self._frame: tuple[tuple[int, float | None], Frame] | None = None
         self._lock = Lock()
 
     def take(self, tell: "Progress") -> State:
         """Get the next recording."""
-        taken = self._feed.take(tell)
+        taken = self._recordings.take(tell)
         self._taken = taken
         return State(taken.number, taken.history.service, taken.history.window.end)
 
-    def look(self, as_of: float | None) -> Look:
-        """The look at what there is."""
+    def snapshot(self, as_of: float | None) -> Snapshot:
+        """The snapshot at what there is."""
         taken = self._newest()
         key = (taken.number, as_of)
         with self._lock:
-            known = self._looks.get(key)
+            known = self._snapshots.get(key)
         if known is not None:
             return known
         recording = _as_of(taken, as_of)
-        look = replace(
-            look_of(self._diagnose(recording), self._rules, recording), as_of=as_of, live=self.live, number=taken.number
+        snapshot = replace(
+            snapshot_of(self._diagnose(recording), self._rules, recording), as_of=as_of, live=self.live, number=taken.number
         )
         with self._lock:
-            self._looks[key] = look
-            while len(self._looks) > _KEPT:
-                self._looks.popitem(last=False)
-        return look
+            self._snapshots[key] = snapshot
+            while len(self._snapshots) > _KEPT:
+                self._snapshots.popitem(last=False)
+        return snapshot
 
     def curve(self, as_of: float | None, evidence: Evidence) -> Curve | None:
         """A curve of all cells."""
@@ -133,7 +133,7 @@ class LocalDesk:
             frame = looked_at(_as_of(taken, as_of))
             with self._lock:
                 self._frame = (key, frame)
-        return fine(evidence, self.look(as_of), frame)
+        return fine(evidence, self.snapshot(as_of), frame)
 
     def save(self, path: Path) -> None:
         """Keep everything recorded in a file."""
@@ -146,5 +146,5 @@ class LocalDesk:
 
 
 def _as_of(taken: Taken, moment: float | None) -> Recording:
-    """What a look at a moment rests on."""
+    """What a snapshot at a moment rests on."""
     return taken.judged if moment is None else cut(taken.history, moment)

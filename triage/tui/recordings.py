@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from triage.engine.rolling import continued, rolling_window, still_told
+from triage.engine.live_window import continued, rolling_window, still_told
 from triage.model.recording import Recording
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class Taken:
     judged: Recording
 
 
-class Feed(Protocol):
+class Recordings(Protocol):
     """Gives recordings, one after the other.
 
     :param name: the service, or what is read

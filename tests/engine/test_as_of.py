@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triage.engine.cut import cut
+from triage.engine.as_of import cut
 from triage.engine.frame import grid_of
-from triage.engine.rolling import continued, rolling_window, still_told
+from triage.engine.live_window import continued, rolling_window, still_told
 from triage.model.recording import Event, Fact, Histogram, Origin, Recording, Series, Source, SourceState, Subject, Window
 from triage.model.vocabulary import Scope
 
