@@ -6,9 +6,16 @@ from triage.engine.explanation.findings import present_answers
 from triage.engine.explanation.wording import noun
 from triage.engine.rules.evaluate import Answer, Ruling
 from triage.engine.sources import how_to_get
-from triage.model.diagnosis import CauseState, CauseView, Finding, Rival, Status, Verdict
+from triage.model.diagnosis import CauseState, CauseView, Evidence, Finding, Rival, Status, Verdict
+from triage.model.vocabulary import catalogue
 
 _MOST_RIVALS = 5
+_HALF = 0.5
+
+PACE = frozenset(
+    name for name in catalogue() if name.startswith("latency.") or name in ("token.time", "engine.time_per_step", "gateway.latency")
+)
+"""Signals of how slow something is: what any mechanism brings about, and none by itself."""
 
 
 def cause_of(status: Status, findings: Sequence[Finding], rulings: Sequence[Ruling], noticed: Collection[str]) -> CauseView:
@@ -27,7 +34,7 @@ def cause_of(status: Status, findings: Sequence[Finding], rulings: Sequence[Ruli
     first = roots[0]
     if by_id[first.rule].rule.effect:
         explained = {*noticed, *_told_by(by_id[first.rule])}
-        rivals = _among([r for r in rulings if first.rule in r.rule.leads_to], explained)
+        rivals = _among([r for r in rulings if first.rule in r.rule.leads_to], explained, least=1.0)
         text = f"{first.title} is an effect; what brought it about could not be seen."
         return CauseView(state=CauseState.NARROWED if rivals else CauseState.OPEN, rules=_ids(rivals), rivals=rivals, text=text)
     triggers = [one for one in roots[1:] if by_id[one.rule].rule.trigger]
@@ -68,11 +75,11 @@ def _look_alikes(ruling: Ruling, rulings: Sequence[Ruling]) -> list[Ruling]:
     return [one for one in rulings if one.rule.id in near]
 
 
-def _among(rulings: Sequence[Ruling], noticed: Collection[str]) -> tuple[Rival, ...]:
-    """Open kinds of which a part shows itself, those of which most does first."""
+def _among(rulings: Sequence[Ruling], noticed: Collection[str], least: float = _HALF) -> tuple[Rival, ...]:
+    """Open kinds of which at least a share of what tells shows itself, those of which most does first."""
     nearest = [(ruling, answer) for ruling in rulings if (answer := _nearest(ruling, noticed)) is not None]
     rated = [(_shown(answer, noticed), ruling, answer) for ruling, answer in nearest]
-    half = [(share, ruling, answer) for share, ruling, answer in rated if share >= 0.5]
+    half = [(shown, ruling, answer) for shown, ruling, answer in rated if shown >= least]
     half.sort(key=lambda one: (-one[0], one[1].rule.id))
     return tuple(_rival(ruling, answer) for _, ruling, answer in half[:_MOST_RIVALS])
 
@@ -84,17 +91,19 @@ def _nearest(ruling: Ruling, noticed: Collection[str]) -> Answer | None:
 
 
 def _shown(answer: Answer, noticed: Collection[str]) -> float:
-    """Of the alternative of which most holds, the share that does; 0 where nothing of it tells.
+    """Of the alternative of which most holds, the share of what tells that does; 0 where nothing of it tells.
 
-    What has held since before all data is a circumstance that fits many kinds; that users suffer fits every kind.
+    What has held since before all data is a circumstance that fits many kinds, and so does one curve alone; that users suffer,
+    or that steps take longer, fits every kind.
     """
-    shares = [0.0]
-    for way in answer.ways:
-        parts = way.outcome.evidence
-        held = [e for e in parts if e.verdict is Verdict.PRESENT]
-        if way.verdict is Verdict.UNKNOWN and any(e.since is not None and e.signal not in noticed for e in held):
-            shares.append(len(held) / len(parts))
-    return max(shares)
+    return max((_share(way.outcome.evidence, noticed) for way in answer.ways if way.verdict is Verdict.UNKNOWN), default=0.0)
+
+
+def _share(parts: Sequence[Evidence], noticed: Collection[str]) -> float:
+    telling = [e for e in parts if e.signal not in noticed and e.signal not in PACE]
+    held = [e for e in telling if e.verdict is Verdict.PRESENT]
+    said = any(e.signal.startswith("event:") for e in held)
+    return len(held) / len(telling) if (said or len(held) > 1) and any(e.since is not None for e in held) else 0.0
 
 
 def _rival(ruling: Ruling, answer: Answer) -> Rival:
