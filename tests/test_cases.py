@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.kinds import kinds
 from triage.engine.rules.loading import load_rules
-from triage.model.kinds import kinds
 from triage.score.board import Bench, score_case
 from triage.score.cases import cases_in
 from triage.score.result import Result

@@ -1,9 +1,10 @@
 """What is found by walking the folders: the only place that lists it, so that nothing appears or vanishes unnoticed."""
 
+from tests.kinds import kinds
 from triage.bundle import bundled
+from triage.engine.rules.incidents import read_incidents
 from triage.engine.rules.loading import load_rules
 from triage.ingest.metrics.dialects import load_dialects
-from triage.model.kinds import kinds
 from triage.playbooks import list_playbooks
 from triage.plugins import load_collectors
 
@@ -30,7 +31,7 @@ def test_the_dialects() -> None:
 def test_the_kinds() -> None:
     """One hundred and twenty-six, each leading only to others of them."""
     assert len(kinds()) == 126
-    assert {target for kind in kinds().values() for target in kind.leads_to} <= set(kinds())
+    assert {target for kind in kinds().values() for target in kind.effects} <= set(kinds())
 
 
 def test_every_rule_has_a_playbook() -> None:
@@ -38,13 +39,16 @@ def test_every_rule_has_a_playbook() -> None:
     assert sorted(list_playbooks()) == [rule.id for rule in load_rules()]
 
 
-def test_every_rule_judges_a_kind() -> None:
-    """No rule judges anything else."""
-    assert {rule.id for rule in load_rules()} <= set(kinds())
+def test_the_catalogue_of_public_incidents() -> None:
+    """No id twice, each of a kind that there is, and in the order of the ids, so that a new one has its place."""
+    incidents = read_incidents(bundled("rules"))
+    names = [one.id for one in incidents]
+    assert names == sorted(set(names), key=str.lower)
+    assert {one.kind for one in incidents} <= set(kinds())
 
 
 def test_nothing_else_lies_in_the_folders() -> None:
     """A file that nobody would find there is a slip."""
     found = {path.suffix for kind in ("rules", "playbooks") for path in bundled(kind).rglob("*") if path.is_file()}
     found |= {path.suffix for path in bundled("collectors").rglob("*") if path.is_file() and "__pycache__" not in path.parts}
-    assert found == {".yaml", ".md", ".py"}
+    assert found == {".yaml", ".jsonl", ".md", ".py"}

@@ -94,7 +94,7 @@ def test_a_finding_names_subject_value_and_time() -> None:
 
 def test_roles() -> None:
     """The cause is the root, what follows from it a consequence, a note contributes."""
-    cause = rule("cause", {"signal": "kv.usage", "above": 0.9}, leads_to=["grave"])
+    cause = rule("cause", {"signal": "kv.usage", "above": 0.9}, leads_to={"grave": "it digs"})
     diagnosis = of({"kv.usage": 0.97, "preemptions": Shift(0, 1)}, GRAVE, cause, NOTE, ttft=FAST)
     assert [(finding.rule, finding.role) for finding in diagnosis.findings] == [
         ("cause", "root"),
@@ -102,6 +102,7 @@ def test_roles() -> None:
         ("grave", "consequence"),
     ]
     assert diagnosis.findings[0].leads_to == ("grave",)
+    assert diagnosis.findings[0].because == {"grave": "it digs"}
     assert diagnosis.findings[2].explained_by == ("cause",)
     assert diagnosis.headline.startswith("cause: ")
 

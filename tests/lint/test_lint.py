@@ -1,9 +1,11 @@
 """The linter: each check fires where it should, and only there."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.kinds import kinds
 from triage.bundle import bundled
 from triage.engine.rules.loading import read_rule
 from triage.errors import ConfigError
@@ -30,14 +32,14 @@ shows:
         - {event: log, at_least: 1, where: {path: "a.*"}}
 refuted_by: {signal: kv.usage, below: 0.5}
 finding: "{subject} holds {kv} since {onset}"
-leads_to: [kv-exhaustion-preemption]
+leads_to: {kv-exhaustion-preemption: too few blocks are left}
 look_alikes:
   - {rule: runaway-generation, because: one long request explains it}
 sources: [a lab]
 one_family: a lab
 """
 
-BESIDE = Ruleset((), frozenset({"kv-leak"}), frozenset({"kv-leak"}))
+BESIDE = Ruleset((), kinds(), frozenset({"kv-leak"}), frozenset({"sglang-deepep-deadlock"}))
 
 
 def problems(folder: Path, old: str = "", new: str = "", beside: Ruleset = BESIDE) -> list[Problem]:
@@ -45,7 +47,7 @@ def problems(folder: Path, old: str = "", new: str = "", beside: Ruleset = BESID
     assert old in SOUND
     path = folder / "kv-leak.yaml"
     path.write_text(SOUND.replace(old, new) if old else SOUND)
-    return lint(Ruleset((read_rule(path),), beside.rules, beside.playbooks, beside.cases))
+    return lint(replace(beside, files=(read_rule(path),)))
 
 
 def test_a_sound_rule_has_no_problem(tmp_path: Path) -> None:
@@ -57,10 +59,11 @@ def test_a_sound_rule_has_no_problem(tmp_path: Path) -> None:
     ("old", "new", "check", "place", "word"),
     [
         ("title: KV", "titel: KV", "schema", (1, 1), "'title' is missing"),
-        ("[kv-exhaustion-preemption]", "[kv-exhaustion]", "reference", (17, 12), "'kv-exhaustion'"),
-        ("[kv-exhaustion-preemption]", "[kv-leak]", "reference", (17, 12), "names itself"),
+        ("{kv-exhaustion-preemption:", "{kv-exhaustion:", "reference", (17, 12), "'kv-exhaustion'"),
+        ("{kv-exhaustion-preemption:", "{kv-leak:", "reference", (17, 12), "names itself"),
         ("rule: runaway-generation", "rule: runaway", "reference", (19, 12), "'runaway'"),
         ('{event: log, at_least: 1, where: {path: "a.*"}}', "{gone: kv.usag}", "signal", (14, 18), "kv.usag"),
+        ("one_family", "incidents: [sglang-depep-deadlock]\none_family", "incident", (21, 13), "'sglang-depep-deadlock'"),
         ("event: log,", "event: log, name: [cuda-oomm],", "event", (14, 31), "'cuda-oomm'"),
         ("event: log,", 'event: xid, name: ["79", "1079"],', "event", (14, 37), "no Xid 1079"),
         ("{subject} holds", "{subjekt} holds", "placeholder", (16, 10), "{subjekt}"),
@@ -94,8 +97,14 @@ def test_an_error_is_found_at_its_place(
         ("holds {kv} since", "is full since", "unused", (12, 49), "does not use 'kv'"),
         ("below: 0.5}", "below: 0.5, as: low}", "unused", (15, 48), "named in 'refuted_by'"),
         ("sources: [a lab]\n", "", "threshold", (12, 40), "where 0.9 comes from"),
-        ("layer: engine", "layer: cuda", "kind", (5, 8), "in the layer engine"),
-        ("cause: runtime", "cause: tooling", "kind", (4, 8), "a runtime cause"),
+        ("{kv-exhaustion-preemption:", "{config-drift:", "loop", (17, 12), "leads to config-drift and on to"),
+        (
+            "leads_to: {kv-exhaustion-preemption:",
+            "feeds_back: {kv-exhaustion-preemption:",
+            "loop",
+            (17, 14),
+            "nothing is fed back",
+        ),
         ("one_family: a lab\n", "", "family", (10, 3), "(any log and engine metrics)"),
     ],
 )
@@ -128,19 +137,19 @@ def test_two_ways_are_independent_where_they_share_no_family(tmp_path: Path, sho
     text = head + f"shows: [{shows}]\n" + tail[tail.index("refuted_by") :].replace("one_family: a lab\n", "")
     path = tmp_path / "kv-leak.yaml"
     path.write_text(text)
-    found = lint(Ruleset((read_rule(path),), BESIDE.rules, BESIDE.playbooks))
+    found = lint(replace(BESIDE, files=(read_rule(path),)))
     assert [problem.check for problem in found] == ([] if apart else ["family"])
 
 
 def test_a_misspelt_name_is_answered_with_the_nearest(tmp_path: Path) -> None:
     """Help offers the id that was probably meant."""
-    (problem,) = problems(tmp_path, "[kv-exhaustion-preemption]", "[kv-exhaustion-premption]")
+    (problem,) = problems(tmp_path, "{kv-exhaustion-preemption:", "{kv-exhaustion-premption:")
     assert problem.help == "did you mean 'kv-exhaustion-preemption'?"
 
 
 def test_a_rule_without_playbook_is_an_error(tmp_path: Path) -> None:
     """Whoever gets a finding must be told what to do."""
-    beside = Ruleset((), frozenset({"kv-leak"}), frozenset())
+    beside = replace(BESIDE, playbooks=frozenset())
     assert [problem.check for problem in problems(tmp_path, beside=beside)] == ["playbook"]
 
 
@@ -149,19 +158,19 @@ def test_a_number_of_events_or_a_state_needs_no_source(tmp_path: Path) -> None:
     text = SOUND.replace("sources: [a lab]\n", "").replace("kv.usage, at_least: 0.9", "replica.lost, at_least: 1")
     path = tmp_path / "kv-leak.yaml"
     path.write_text(text.replace("refuted_by: {signal: kv.usage, below: 0.5}\n", ""))
-    assert lint(Ruleset((read_rule(path),), BESIDE.rules, BESIDE.playbooks)) == []
+    assert lint(replace(BESIDE, files=(read_rule(path),))) == []
 
 
 def test_a_rule_is_tried_on_its_own_kind_and_on_its_look_alikes(tmp_path: Path) -> None:
     """Where there are incidents, one must have the kind as its root, and one of each look-alike must exclude it."""
-    none = Ruleset((), BESIDE.rules, BESIDE.playbooks, cases=())
+    none = replace(BESIDE, cases=())
     assert [(problem.check, problem.line) for problem in problems(tmp_path, beside=none)] == [("case", 1), ("case", 19)]
     own = Case(frozenset({"kv-leak"}), frozenset())
     blurred = Case(frozenset({"runaway-generation"}), frozenset({"kv-leak"}))
-    beside = Ruleset((), BESIDE.rules, BESIDE.playbooks, cases=(own, blurred))
+    beside = replace(BESIDE, cases=(own, blurred))
     assert [problem.line for problem in problems(tmp_path, beside=beside)] == [19]
     other = Case(frozenset({"runaway-generation"}), frozenset())
-    both = Ruleset((), BESIDE.rules, BESIDE.playbooks, cases=(own, other))
+    both = replace(BESIDE, cases=(own, other))
     assert problems(tmp_path, beside=both) == []
 
 
@@ -185,11 +194,11 @@ def test_signals_are_within_reach_by_links(rule: Scope, signal: Scope, expected:
 
 def test_a_problem_is_shown_under_its_source_line(tmp_path: Path) -> None:
     """The mark stands under the guilty word."""
-    (problem,) = problems(tmp_path, "[kv-exhaustion-preemption]", "[kv-exhaustion-premption]")
+    (problem,) = problems(tmp_path, "{kv-exhaustion-preemption:", "{kv-exhaustion-premption:")
     text = (tmp_path / "kv-leak.yaml").read_text()
     assert shown(problem, text).splitlines() == [
         f"{tmp_path}/kv-leak.yaml:17:12: error: no kind of failure is called 'kv-exhaustion-premption' [reference]",
-        "  17 | leads_to: [kv-exhaustion-premption]",
+        "  17 | leads_to: {kv-exhaustion-premption: too few blocks are left}",
         "     |            ^^^^^^^^^^^^^^^^^^^^^^^",
         "  help: did you mean 'kv-exhaustion-preemption'?",
     ]

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.kinds import kinds
 from triage.bundle import bundled
 from triage.errors import ConfigError, UsageError
-from triage.model.kinds import kinds
 from triage.model.playbook import ENGINES, HEADINGS, PLACEHOLDERS, PROSE, Command, Playbook, Section, Step, Variant
 from triage.playbooks import filled, first_step, list_playbooks, load_playbook, render_text
 

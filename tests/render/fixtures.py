@@ -249,6 +249,7 @@ _PREFIX = Finding(
         ),
     ),
     leads_to=("kv-exhaustion-preemption",),
+    because={"kv-exhaustion-preemption": "shared blocks are held once for each request"},
     check=("kubectl rollout history deployment/router -n llm-prod",),
     playbook="prefix-cache-collapse",
     first_step="Take the router back to v2.3.1, whose hashing keeps a session on one replica.",

@@ -32,6 +32,15 @@ def test_a_chain_with_a_loop_is_a_tree_that_says_where_it_feeds_back() -> None:
     assert trigger(incident().findings, retry.finding).rule == "prefix-cache-collapse"
 
 
+def test_a_link_says_how_one_follows_from_the_other_where_that_is_short() -> None:
+    """A mechanism of one line stands in the tree; a long one, and none at all, leave it as it is."""
+    (first, _) = trees(incident().findings)
+    assert (first.because, first.follows[0].because) == ("", "shared blocks are held once for each request")
+    a, b = finding("a", "root", ("b",)), finding("b", "consequence")
+    told = a.model_copy(update={"because": {"b": "so " * 50}})
+    assert [trees([cause, b])[0].follows[0].because for cause in (a, told)] == ["", ""]
+
+
 def test_a_link_that_a_longer_way_says_is_left_out() -> None:
     """Of a to b, b to c and a to c the last is no news."""
     a, b, c = finding("a", "root", ("b", "c")), finding("b", "consequence", ("c",)), finding("c", "consequence")

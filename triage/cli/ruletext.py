@@ -1,6 +1,6 @@
 """A rule in words: what it asks, what speaks for it and against it, and where it leads."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from triage.cli.table import wrapped
 from triage.model.rule import (
@@ -58,11 +58,17 @@ def described(rule: Rule) -> str:
     if rule.expects:
         lines += ["", "It brings about", *(line for effect in rule.expects for line in _condition(effect, 1))]
     lines += ["", *_wrapped(f"Finding: {rule.finding}")]
-    lines += _listed("Leads to", rule.leads_to)
+    lines += _listed("Leads to", _edges(rule.leads_to))
+    lines += _listed("Feeds back to", _edges(rule.feeds_back))
     lines += _listed("Not to be taken for", [f"{look.rule}: {look.because}" for look in rule.look_alikes])
     lines += _listed("False positives", rule.false_positives)
     lines += _listed("Sources", rule.sources)
     return "\n".join([*lines, "", f"What to do: triage playbook {rule.id}", ""])
+
+
+def _edges(effects: Mapping[str, str]) -> list[str]:
+    """What a kind leads to, each with its mechanism."""
+    return [f"{kind}: {because}" for kind, because in effects.items()]
 
 
 def _titled(title: str, condition: Condition | None) -> list[str]:

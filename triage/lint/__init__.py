@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from triage.bundle import bundled
-from triage.engine.rules.loading import Fault, RuleFile, read_folder
-from triage.lint import cases, families, measures, references, wording
+from triage.engine.rules.incidents import read_incidents
+from triage.engine.rules.loading import Fault, read_folder
+from triage.lint import cases, families, graph, measures, references, wording
 from triage.lint.problem import Problem, Severity
 from triage.lint.ruleset import Checked, Ruleset, read_cases
 
@@ -16,7 +17,9 @@ CHECKS: tuple[Check, ...] = (
     references.unknown_signals,
     references.unknown_events,
     references.missing_playbook,
-    references.disagreement,
+    references.unknown_incidents,
+    graph.loops,
+    graph.no_way_back,
     wording.placeholders,
     wording.unused_names,
     measures.out_of_reach,
@@ -53,12 +56,9 @@ def gather(folders: Iterable[Path] = (), playbooks: Iterable[Path] = ()) -> Rule
     books = [path.stem for folder in (bundled("playbooks"), *playbooks) for path in folder.glob("*.md")]
     incidents = bundled("rules").parent / "tests" / "incidents"
     known = read_cases(incidents) if incidents.is_dir() and not named else None
-    return Ruleset(tuple(files), _ids([*shipped, *files]), frozenset(books), known)
-
-
-def _ids(files: Iterable[RuleFile]) -> frozenset[str]:
-    """Ids of all sound rules."""
-    return frozenset(file.rule.id for file in files if file.rule is not None)
+    rules = {file.rule.id: file.rule for file in [*shipped, *files] if file.rule is not None}
+    cited = {one.id for folder in (bundled("rules"), *named) for one in read_incidents(folder)}
+    return Ruleset(tuple(files), rules, frozenset(books), frozenset(cited), known)
 
 
 def _of_schema(fault: Fault) -> Problem:

@@ -54,7 +54,7 @@ def out_of_range(checked: Checked) -> Iterator[Problem]:
 
 def bare_thresholds(checked: Checked) -> Iterator[Problem]:
     """``threshold``: a fixed number comes from somewhere; zero, and one of a state or a count, speak for themselves."""
-    if checked.rule.sources:
+    if checked.rule.sources or checked.rule.incidents:
         return
     for place, measure in _measures(checked):
         plain = catalogue()[measure.signal].kind is Kind.STATE or measure.stat in ("sum", "changes")

@@ -6,7 +6,6 @@ from difflib import get_close_matches
 from triage.ingest.logs.signatures import signature_book, xid_codes
 from triage.lint.problem import Problem
 from triage.lint.ruleset import Checked, Place
-from triage.model.kinds import kinds
 from triage.model.rule import Gone, Occurrence
 from triage.model.vocabulary import catalogue
 from triage.validation import did_you_mean
@@ -16,10 +15,11 @@ _ALIKE = 0.85
 
 
 def unknown_kinds(checked: Checked) -> Iterator[Problem]:
-    """``reference``: leads_to and look_alikes name kinds or rules that exist, and not the rule itself."""
-    known = {*kinds(), *checked.among.rules}
-    named: list[tuple[Place, str]] = [(("leads_to", index), name) for index, name in enumerate(checked.rule.leads_to)]
-    named += [(("look_alikes", index, "rule"), look.rule) for index, look in enumerate(checked.rule.look_alikes)]
+    """``reference``: leads_to, feeds_back and look_alikes name kinds that have a rule, and not the rule itself."""
+    known, rule = checked.among.rules, checked.rule
+    named: list[tuple[Place, str]] = [(("leads_to", name), name) for name in rule.leads_to]
+    named += [(("feeds_back", name), name) for name in rule.feeds_back]
+    named += [(("look_alikes", index, "rule"), look.rule) for index, look in enumerate(rule.look_alikes)]
     for place, name in named:
         if name == checked.rule.id:
             yield checked.error("reference", f"the rule names itself in {place[0]}", place)
@@ -60,12 +60,10 @@ def missing_playbook(checked: Checked) -> Iterator[Problem]:
         )
 
 
-def disagreement(checked: Checked) -> Iterator[Problem]:
-    """``kind``: layer and cause are those of the table of kinds."""
-    kind = kinds().get(checked.rule.id)
-    if kind is None:
-        return
-    if kind.layer is not checked.rule.layer:
-        yield checked.warning("kind", f"the table of kinds puts {kind.id} in the layer {kind.layer}", ("layer",))
-    if kind.cause is not checked.rule.cause:
-        yield checked.warning("kind", f"the table of kinds calls {kind.id} a {kind.cause} cause", ("cause",))
+def unknown_incidents(checked: Checked) -> Iterator[Problem]:
+    """``incident``: a public incident that the rule cites is in the catalogue."""
+    known = checked.among.incidents
+    for index, name in enumerate(checked.rule.incidents):
+        if name not in known:
+            hint = did_you_mean(name, known) or "give it a line in incidents.jsonl beside the rules"
+            yield checked.error("incident", f"no incident of the catalogue is called {name!r}", ("incidents", index), hint)

@@ -1,7 +1,7 @@
 """What the checks look at: the files, the conditions in them with their places, and what exists beside them."""
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +10,9 @@ from triage.engine.rules.loading import RuleFile
 from triage.lint.problem import Problem, Severity
 from triage.model.rule import All, Any, Condition, Not, Rule
 from triage.yamltext import Marked
+
+_EDGES = ("leads_to", "feeds_back")
+"""Keys whose keys are what is wrong, not their values."""
 
 Place = tuple[str | int, ...]
 """Keys and indexes from the root of a rule file."""
@@ -36,14 +39,16 @@ class Ruleset:
     """Everything that a check may ask about.
 
     :param files: the files to check
-    :param rules: ids of all rules, shipped ones included
+    :param rules: all sound rules by their ids, shipped ones included; of two of one id that of the files
+    :param incidents: ids of the catalogue of public incidents
     :param playbooks: ids of all playbooks
     :param cases: incidents with truth; None where there are none to look at (an installed wheel, a user's folder)
     """
 
     files: tuple[RuleFile, ...]
-    rules: frozenset[str]
+    rules: Mapping[str, Rule]
     playbooks: frozenset[str]
+    incidents: frozenset[str]
     cases: tuple[Case, ...] | None = None
 
 
@@ -78,7 +83,7 @@ class Checked:
         return self._problem(Severity.WARNING, check, summary, place, hint)
 
     def _problem(self, severity: Severity, check: str, summary: str, place: Place, hint: str) -> Problem:
-        line, column = self._marked.place(place)
+        line, column = self._marked.place(place, key=len(place) > 1 and place[0] in _EDGES)
         return Problem(check, severity, summary, self.file.path, line, column, hint)
 
 

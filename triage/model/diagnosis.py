@@ -133,6 +133,7 @@ class Finding(Part):
     :param confidence: what its evidence proves, a step less where something contradicts it or could not be looked at
     :param until: when it was over; null if it goes on, or nobody can say
     :param leads_to: kinds found present that this one explains
+    :param because: the mechanism of each kind in ``leads_to``; one that is reached over an unseen kind has none
     :param explained_by: kinds found present that explain this one
     :param loop: kinds that feed each other with this one, if it is part of a loop
     :param contradicts: what it should have brought about, was measured, and is not there
@@ -154,6 +155,7 @@ class Finding(Part):
     confidence: Confidence
     evidence: tuple[Evidence, ...]
     leads_to: tuple[str, ...] = ()
+    because: dict[str, str] = Field(default_factory=dict)
     explained_by: tuple[str, ...] = ()
     loop: tuple[str, ...] = ()
     contradicts: tuple[Evidence, ...] = ()

@@ -255,6 +255,10 @@ Condition = Annotated[
 ]
 
 
+Because = Annotated[str, Field(min_length=1)]
+"""A reason in one short sentence, without a final stop."""
+
+
 class LookAlike(BaseModel):
     """A kind that this one must not be taken for, and what tells them apart."""
 
@@ -329,8 +333,10 @@ class Rule(BaseModel):
     :param bystander: nobody suffers from it by itself: where users do, it stands behind whatever else may be the cause
     :param one_family: why all its evidence comes from one family of sources; empty if it does not
     :param finding: the sentence of the finding; may use {subject}, {onset} and names given with ``as``
-    :param leads_to: kinds that this one can cause
-    :param sources: where thresholds come from
+    :param leads_to: kinds that this one can cause, each with the mechanism; over all rules these make no loop
+    :param feeds_back: kinds that this one can cause although they can have caused it: the arrows that close a loop
+    :param incidents: ids of public incidents in the catalogue (rules/incidents.jsonl)
+    :param sources: where thresholds come from, besides the incidents
     """
 
     model_config = _FORBID
@@ -356,11 +362,18 @@ class Rule(BaseModel):
     bystander: bool = False
     one_family: str = ""
     finding: str
-    leads_to: tuple[str, ...] = ()
+    leads_to: dict[str, Because] = Field(default_factory=dict)
+    feeds_back: dict[str, Because] = Field(default_factory=dict)
     look_alikes: tuple[LookAlike, ...] = ()
     false_positives: tuple[str, ...] = ()
+    incidents: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     status: Literal["experimental", "stable"] = "experimental"
+
+    @property
+    def effects(self) -> dict[str, str]:
+        """Every kind that this one can cause, with the mechanism."""
+        return {**self.leads_to, **self.feeds_back}
 
     @property
     def conditions(self) -> tuple[Condition, ...]:

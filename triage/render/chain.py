@@ -7,17 +7,22 @@ from triage.model.diagnosis import Finding
 
 Edges = dict[str, tuple[str, ...]]
 
+_LONGEST_BECAUSE = 100
+"""Letters of a mechanism that is told in the tree. Chosen: with the tree's own margin that is one line, or a little more."""
+
 
 @dataclass(frozen=True)
 class Node:
     """A finding in the tree.
 
+    :param because: how it follows from the finding above it; empty for a root, where no rule says so, or if it is long
     :param follows: what it leads to
     :param back: findings above it in the tree that it feeds again, which makes a loop
     :param also: findings drawn elsewhere in the tree that it leads to as well
     """
 
     finding: Finding
+    because: str = ""
     follows: tuple["Node", ...] = ()
     back: tuple[Finding, ...] = ()
     also: tuple[Finding, ...] = ()
@@ -90,6 +95,12 @@ def _reached(start: str, edges: Edges, avoid: str) -> set[str]:
     return reached
 
 
+def _mechanism(above: Finding, rule: str) -> str:
+    """How a finding brings about another, in one line."""
+    because = above.because.get(rule, "")
+    return because if len(because) <= _LONGEST_BECAUSE else ""
+
+
 def _grown(rule: str, known: dict[str, Finding], edges: Edges, drawn: set[str], above: tuple[str, ...]) -> Node:
     """The tree below a finding; ``drawn`` collects what has a place already."""
     drawn.add(rule)
@@ -102,4 +113,5 @@ def _grown(rule: str, known: dict[str, Finding], edges: Edges, drawn: set[str], 
         elif effect not in path:
             also.append(known[effect])
     back = tuple(known[effect] for effect in edges.get(rule, ()) if effect in path)
-    return Node(known[rule], tuple(follows), back, tuple(also))
+    because = _mechanism(known[above[-1]], rule) if above else ""
+    return Node(known[rule], because, tuple(follows), back, tuple(also))

@@ -265,7 +265,8 @@ def _node(node: Node, one: Diagnosis) -> str:
     said = "".join(f'<p class="loop">&#8634; {note}</p>' for note in notes)
     below = f"<ul>{''.join(_node(child, one) for child in node.follows)}</ul>" if node.follows else ""
     link = f'<a href="#{_anchor(finding.rule)}">{html(finding.title)}</a> <code>{html(finding.rule)}</code>'
-    return f"<li>{when}{link}{said}{below}</li>"
+    because = f'<p class="because">because {html(node.because)}</p>' if node.because else ""
+    return f"<li>{when}{link}{because}{said}{below}</li>"
 
 
 def _contributing(one: Diagnosis) -> Iterable[str]:

@@ -202,7 +202,8 @@ def _node(node: Node, one: Diagnosis, depth: int) -> Iterable[str]:
     when = "" if finding.onset is None else f"{clock(finding.onset, one.window.end)} "
     read = reading(finding.evidence[0], one.window.end) if finding.evidence and depth else None
     proof = f": {code(read.what)} {markdown(read.compared)}" if read else ""
-    yield f"{margin}- {when}**{markdown(finding.title)}** {code(finding.rule)}{proof}"
+    because = f", because {markdown(node.because)}" if node.because else ""
+    yield f"{margin}- {when}**{markdown(finding.title)}** {code(finding.rule)}{because}{proof}"
     for target in node.back:
         origin = trigger(one.findings, finding).rule
         yield f"{margin}  - loop: feeds {code(target.rule)} again; set off by {code(origin)}, may go on after that is mended"

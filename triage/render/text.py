@@ -394,7 +394,7 @@ class _Report:
 
     def _node_notes(self, node: Node) -> list[Line]:
         """What is said below a finding in the tree: its first evidence, and where it feeds back."""
-        lines: list[Line] = []
+        lines: list[Line] = [(f"because {node.because}", "dim")] if node.because else []
         if node.finding.role != "root" and node.finding.evidence:
             read = reading(node.finding.evidence[0], self.near)
             lines.append((f"{read.what} {read.compared}".rstrip(), "dim"))

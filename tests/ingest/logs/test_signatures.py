@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.kinds import kinds
 from triage.errors import ConfigError
 from triage.ingest.logs.emitters import KINDS
 from triage.ingest.logs.signatures import Signature, SignatureBook, group_of, searched, signature_book, signatures, xid_codes
-from triage.model.kinds import kinds
 
 BOOK = signature_book()
 SIGNATURES = signatures()

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.kinds import kinds
 from triage.ingest.logs.signatures import signature_book
-from triage.model.kinds import kinds
 
 with (Path(__file__).parent / "wordings" / "lines.tsv").open(encoding="utf-8", newline="") as _stream:
     LINES = [

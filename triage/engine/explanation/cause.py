@@ -34,7 +34,7 @@ def cause_of(status: Status, findings: Sequence[Finding], rulings: Sequence[Ruli
     first = roots[0]
     if by_id[first.rule].rule.effect:
         explained = {*noticed, *_told_by(by_id[first.rule])}
-        rivals = _among([r for r in rulings if first.rule in r.rule.leads_to], explained, least=1.0)
+        rivals = _among([r for r in rulings if first.rule in r.rule.effects], explained, least=1.0)
         text = f"{first.title} is an effect; what brought it about could not be seen."
         return CauseView(state=CauseState.NARROWED if rivals else CauseState.OPEN, rules=_ids(rivals), rivals=rivals, text=text)
     triggers = [one for one in roots[1:] if by_id[one.rule].rule.trigger]

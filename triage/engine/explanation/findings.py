@@ -35,7 +35,7 @@ def _candidate(ruling: Ruling, harmed: bool | None) -> Candidate:
         severity_of(rule, answers[0], harmed),
         len(_WORDS) - 1 - _WORDS.index(confidence_of(answers[0])),
         _onset(answers),
-        frozenset(rule.leads_to),
+        frozenset(rule.effects),
         until=_end(answers),
         effect=rule.effect,
         standing=rule.standing,
@@ -48,7 +48,7 @@ def _candidate(ruling: Ruling, harmed: bool | None) -> Candidate:
 
 def _bridges(rulings: Sequence[Ruling]) -> Mapping[str, frozenset[str]]:
     """Kinds that could not be judged with what they lead to: a chain may pass through them unseen."""
-    return {r.rule.id: frozenset(r.rule.leads_to) for r in rulings if r.verdict is Verdict.UNKNOWN}
+    return {r.rule.id: frozenset(r.rule.effects) for r in rulings if r.verdict is Verdict.UNKNOWN}
 
 
 def severity_of(rule: Rule, answer: Answer, harmed: bool | None) -> Severity:
@@ -110,6 +110,7 @@ def _finding(ruling: Ruling, place: Place, frame: Frame, first_step: Callable[[s
         confidence=confidence_of(worst),
         evidence=evidence,
         leads_to=tuple(place.explains),
+        because={kind: rule.effects[kind] for kind in place.explains if kind in rule.effects},
         explained_by=tuple(place.explained_by),
         loop=tuple(place.loop),
         contradicts=worst.contradictions,

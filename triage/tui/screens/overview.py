@@ -135,7 +135,9 @@ def _tree(node: Node, snapshot: Snapshot, stem: str, branch: str, below: str) ->
 
 
 def _notes(node: Node, snapshot: Snapshot) -> Iterator[Content]:
-    """What is said below a finding: its first evidence, and where it feeds back."""
+    """What is said below a finding: how it follows from the one above, its first evidence, and where it feeds back."""
+    if node.because:
+        yield text((f"because {node.because}", "dim"))
     if node.finding.evidence:
         read = reading(node.finding.evidence[0], snapshot.near)
         yield text((f"{read.what} {read.compared}".strip(), "dim"))
