@@ -1,4 +1,4 @@
-"""Checks that everything a rule names exists: kinds, signals, playbook; and that it agrees with the table of kinds."""
+"""Checks that everything a rule names exists: kinds, signals, playbook."""
 
 from collections.abc import Iterator
 from difflib import get_close_matches
