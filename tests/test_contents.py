@@ -51,4 +51,4 @@ def test_nothing_else_lies_in_the_folders() -> None:
     """A file that nobody would find there is a slip."""
     found = {path.suffix for kind in ("rules", "playbooks") for path in bundled(kind).rglob("*") if path.is_file()}
     found |= {path.suffix for path in bundled("collectors").rglob("*") if path.is_file() and "__pycache__" not in path.parts}
-    assert found == {".yaml", ".jsonl", ".md", ".py"}
+    assert found == {".yaml", ".jsonl", ".toml", ".md", ".py"}

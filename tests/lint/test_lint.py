@@ -10,9 +10,10 @@ from triage.bundle import bundled
 from triage.engine.rules.loading import read_rule
 from triage.errors import ConfigError
 from triage.lint import CHECKS, gather, lint
+from triage.lint.levels import asked_numbers
 from triage.lint.measures import reachable
 from triage.lint.problem import Problem, Severity, shown
-from triage.lint.ruleset import Case, Ruleset
+from triage.lint.ruleset import Case, Checked, Ruleset, read_levels
 from triage.model.vocabulary import Scope
 
 SOUND = """\
@@ -35,7 +36,7 @@ finding: "{subject} holds {kv} since {onset}"
 leads_to: {kv-exhaustion-preemption: too few blocks are left}
 look_alikes:
   - {rule: runaway-generation, because: one long request explains it}
-sources: [a lab]
+sources: ["a lab: nothing was above 0.9 or below 50 %"]
 one_family: a lab
 """
 
@@ -96,7 +97,7 @@ def test_an_error_is_found_at_its_place(
     [
         ("holds {kv} since", "is full since", "unused", (12, 49), "does not use 'kv'"),
         ("below: 0.5}", "below: 0.5, as: low}", "unused", (15, 48), "named in 'refuted_by'"),
-        ("sources: [a lab]\n", "", "threshold", (12, 40), "where 0.9 comes from"),
+        ("above 0.9", "above 0.95", "threshold", (12, 40), "where 0.9 of kv.usage comes from"),
         ("{kv-exhaustion-preemption:", "{config-drift:", "loop", (17, 12), "leads to config-drift and on to"),
         (
             "leads_to: {kv-exhaustion-preemption:",
@@ -155,10 +156,44 @@ def test_a_rule_without_playbook_is_an_error(tmp_path: Path) -> None:
 
 def test_a_number_of_events_or_a_state_needs_no_source(tmp_path: Path) -> None:
     """One death is one death: only measured quantities need a reason for their bound."""
-    text = SOUND.replace("sources: [a lab]\n", "").replace("kv.usage, at_least: 0.9", "replica.lost, at_least: 1")
+    text = SOUND.replace("sources:", "false_positives:").replace("kv.usage, at_least: 0.9", "replica.lost, at_least: 1")
     path = tmp_path / "kv-leak.yaml"
     path.write_text(text.replace("refuted_by: {signal: kv.usage, below: 0.5}\n", ""))
     assert lint(replace(BESIDE, files=(read_rule(path),))) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("0.9, as: kv}", "0.9, as: kv}  # a lab"),
+        ("        - {signal: kv.usage", "        # a lab\n        - {signal: kv.usage"),
+    ],
+)
+def test_a_comment_beside_a_number_says_where_it_comes_from(tmp_path: Path, old: str, new: str) -> None:
+    """At its line or in the line above; of other numbers it says nothing."""
+    text = SOUND.replace("sources:", "false_positives:").replace(old, new)
+    path = tmp_path / "kv-leak.yaml"
+    path.write_text(text)
+    found = lint(replace(BESIDE, files=(read_rule(path),)))
+    assert [problem.summary for problem in found] == ["nothing says where 0.5 of kv.usage comes from"]
+
+
+def test_a_table_beside_the_rules_says_where_numbers_come_from(tmp_path: Path) -> None:
+    """A folder's own table adds to the shipped one; one that is not sound is refused with its place."""
+    (tmp_path / "levels.toml").write_text('[[level]]\nsignal = "kv.usage"\nat = [0.5]\nbecause = "a lab"\n')
+    levels = read_levels([tmp_path, bundled("rules")])
+    assert {0.5, 0.9} <= levels["kv.usage"]
+    (tmp_path / "levels.toml").write_text('[[level]]\nsignal = "kv.usage"\nat = [0.5]\n')
+    with pytest.raises(ConfigError, match=r"levels\.toml is no table of levels"):
+        read_levels([tmp_path])
+
+
+def test_no_number_of_the_table_is_left_over() -> None:
+    """Each is asked for by some rule, of a signal or a class of observation that there is."""
+    ruleset = gather()
+    rules = [Checked(file, file.rule, ruleset) for file in ruleset.files if file.rule is not None]
+    asked = {(about, number) for checked in rules for _, about, number in asked_numbers(checked)}
+    assert {(about, number) for about, numbers in ruleset.levels.items() for number in numbers} <= asked
 
 
 def test_a_rule_is_tried_on_its_own_kind_and_on_its_look_alikes(tmp_path: Path) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 from triage.bundle import bundled
 from triage.engine.rules.incidents import read_incidents
 from triage.engine.rules.loading import Fault, read_folder
-from triage.lint import cases, families, graph, measures, references, wording
+from triage.lint import cases, families, graph, levels, measures, references, wording
 from triage.lint.problem import Problem, Severity
-from triage.lint.ruleset import Checked, Ruleset, read_cases
+from triage.lint.ruleset import Checked, Ruleset, read_cases, read_levels
 
 Check = Callable[[Checked], Iterator[Problem]]
 
@@ -24,7 +24,7 @@ CHECKS: tuple[Check, ...] = (
     wording.unused_names,
     measures.out_of_reach,
     measures.out_of_range,
-    measures.bare_thresholds,
+    levels.bare_thresholds,
     measures.bad_patterns,
     families.one_family,
     cases.no_positive_case,
@@ -57,8 +57,9 @@ def gather(folders: Iterable[Path] = (), playbooks: Iterable[Path] = ()) -> Rule
     incidents = bundled("rules").parent / "tests" / "incidents"
     known = read_cases(incidents) if incidents.is_dir() and not named else None
     rules = {file.rule.id: file.rule for file in [*shipped, *files] if file.rule is not None}
-    cited = {one.id for folder in (bundled("rules"), *named) for one in read_incidents(folder)}
-    return Ruleset(tuple(files), rules, frozenset(books), frozenset(cited), known)
+    every = (bundled("rules"), *named)
+    cited = frozenset(one.id for folder in every for one in read_incidents(folder))
+    return Ruleset(tuple(files), rules, frozenset(books), cited, read_levels(every), known)
 
 
 def _of_schema(fault: Fault) -> Problem:

@@ -7,7 +7,7 @@ import re2
 from triage.lint.problem import Problem
 from triage.lint.ruleset import Checked, Place
 from triage.model.rule import Bound, Known, Measure, Observed, Occurrence
-from triage.model.vocabulary import Kind, Scope, catalogue
+from triage.model.vocabulary import Scope, catalogue
 
 BOUNDS = ("above", "at_least", "below", "at_most")
 
@@ -44,26 +44,12 @@ def out_of_range(checked: Checked) -> Iterator[Problem]:
     """``range``: a fixed bound is a value that the signal can take: ratios go from 0 to 1, not to 100."""
     for place, measure in _measures(checked):
         signal = catalogue()[measure.signal]
-        for key, number in _numbers(measure):
+        for key, number in numbers(measure):
             if measure.stat not in ("sum", "changes", "slope", "spread") and not signal.low <= number <= signal.high:
                 summary = (
                     f"{signal.name} lies between {signal.low:g} and {signal.high:g}, so it is never compared well with {number:g}"
                 )
                 yield checked.error("range", summary, (*place, key))
-
-
-def bare_thresholds(checked: Checked) -> Iterator[Problem]:
-    """``threshold``: a fixed number comes from somewhere; zero, and one of a state or a count, speak for themselves."""
-    if checked.rule.sources or checked.rule.incidents:
-        return
-    for place, measure in _measures(checked):
-        plain = catalogue()[measure.signal].kind is Kind.STATE or measure.stat in ("sum", "changes")
-        for key, number in _numbers(measure):
-            if number and not plain:
-                summary = f"nothing says where {number:g} comes from"
-                yield checked.warning(
-                    "threshold", summary, (*place, key), "compare with baseline, peers or an objective, or give sources"
-                )
 
 
 def bad_patterns(checked: Checked) -> Iterator[Problem]:
@@ -94,7 +80,7 @@ def _measures(checked: Checked) -> Iterator[tuple[Place, Measure]]:
             yield place, condition
 
 
-def _numbers(measure: Measure) -> Iterator[tuple[str, float]]:
+def numbers(measure: Measure) -> Iterator[tuple[str, float]]:
     """The fixed bounds of a measure by their key."""
     for key in BOUNDS:
         bound: Bound | None = getattr(measure, key)

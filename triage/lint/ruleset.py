@@ -1,12 +1,15 @@
 """What the checks look at: the files, the conditions in them with their places, and what exists beside them."""
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from pydantic import BaseModel, ConfigDict, Field
+
 from triage.engine.rules.loading import RuleFile
+from triage.errors import ConfigError
 from triage.lint.problem import Problem, Severity
 from triage.model.rule import All, Any, Condition, Not, Rule
 from triage.yamltext import Marked
@@ -42,6 +45,7 @@ class Ruleset:
     :param rules: all sound rules by their ids, shipped ones included; of two of one id that of the files
     :param incidents: ids of the catalogue of public incidents
     :param playbooks: ids of all playbooks
+    :param levels: fixed numbers that are explained, by the signal or the class of observation that they are about
     :param cases: incidents with truth; None where there are none to look at (an installed wheel, a user's folder)
     """
 
@@ -49,6 +53,7 @@ class Ruleset:
     rules: Mapping[str, Rule]
     playbooks: frozenset[str]
     incidents: frozenset[str]
+    levels: Mapping[str, frozenset[float]] = field(default_factory=dict)
     cases: tuple[Case, ...] | None = None
 
 
@@ -74,6 +79,15 @@ class Checked:
         for index, effect in enumerate(rule.expects):
             yield from _walk(("expects", index), effect)
 
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines of the file."""
+        return self.file.data.decode().splitlines()
+
+    def place(self, place: Place) -> tuple[int, int]:
+        """Line and column of a part, from 1."""
+        return self._marked.place(place, key=len(place) > 1 and place[0] in _EDGES)
+
     def error(self, check: str, summary: str, place: Place, hint: str = "") -> Problem:
         """A problem that makes the rule wrong."""
         return self._problem(Severity.ERROR, check, summary, place, hint)
@@ -83,7 +97,7 @@ class Checked:
         return self._problem(Severity.WARNING, check, summary, place, hint)
 
     def _problem(self, severity: Severity, check: str, summary: str, place: Place, hint: str) -> Problem:
-        line, column = self._marked.place(place, key=len(place) > 1 and place[0] in _EDGES)
+        line, column = self.place(place)
         return Problem(check, severity, summary, self.file.path, line, column, hint)
 
 
@@ -107,6 +121,44 @@ def _walk(place: Place, condition: Condition) -> Iterator[tuple[Place, Condition
             yield from _walk((*place, "not"), part)
         case _:
             yield place, condition
+
+
+class _Level(BaseModel):
+    """Numbers that conditions may hold one signal, or one class of observation, against, and what they stand on."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    signal: str = ""
+    observed: str = ""
+    at: tuple[float, ...] = Field(min_length=1)
+    because: str = Field(min_length=1)
+
+
+class _Levels(BaseModel):
+    """The table of levels."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    level: tuple[_Level, ...]
+
+
+def read_levels(folders: Iterable[Path]) -> Mapping[str, frozenset[float]]:
+    """The explained numbers of the tables (``levels.toml``) in some folders of rules.
+
+    :raises ConfigError: a table is not sound
+    """
+    found: dict[str, frozenset[float]] = {}
+    for path in (folder / "levels.toml" for folder in folders):
+        if not path.is_file():
+            continue
+        try:
+            levels = _Levels.model_validate(tomllib.loads(path.read_text(encoding="utf-8"))).level
+        except (ValueError, OSError) as error:
+            raise ConfigError(f"{path} is no table of levels: {error}", "docs/rules.md shows one") from None
+        for level in levels:
+            about = level.signal or level.observed
+            found[about] = found.get(about, frozenset()) | set(level.at)
+    return found
 
 
 def read_cases(folder: Path) -> tuple[Case, ...]:

@@ -13,7 +13,9 @@ _MOST_RIVALS = 5
 _HALF = 0.5
 
 PACE = frozenset(
-    name for name in catalogue() if name.startswith("latency.") or name in ("token.time", "engine.time_per_step", "gateway.latency")
+    name
+    for name in catalogue()
+    if name.startswith("latency.") or name in ("token.time", "engine.time_per_step", "gateway.latency")
 )
 """Signals of how slow something is: what any mechanism brings about, and none by itself."""
 
