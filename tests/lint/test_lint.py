@@ -200,13 +200,39 @@ def test_a_rule_is_tried_on_its_own_kind_and_on_its_look_alikes(tmp_path: Path) 
     """Where there are incidents, one must have the kind as its root, and one of each look-alike must exclude it."""
     none = replace(BESIDE, cases=())
     assert [(problem.check, problem.line) for problem in problems(tmp_path, beside=none)] == [("case", 1), ("case", 19)]
-    own = Case(frozenset({"kv-leak"}), frozenset())
-    blurred = Case(frozenset({"runaway-generation"}), frozenset({"kv-leak"}))
+    own = Case(("kv-leak",))
+    blurred = Case(("runaway-generation",), frozenset({"kv-leak"}))
     beside = replace(BESIDE, cases=(own, blurred))
     assert [problem.line for problem in problems(tmp_path, beside=beside)] == [19]
-    other = Case(frozenset({"runaway-generation"}), frozenset())
+    other = Case(("runaway-generation",))
     both = replace(BESIDE, cases=(own, other))
     assert problems(tmp_path, beside=both) == []
+
+
+LIVED = Case(("kv-leak",), lived=True)
+MADE = Case(("kv-leak", "kv-exhaustion-preemption"))
+ALIKE = Case(("runaway-generation",))
+
+
+@pytest.mark.parametrize(
+    ("cases", "lacks"),
+    [
+        ((LIVED, MADE, ALIKE), []),
+        ((LIVED, ALIKE), ["fewer than two"]),
+        ((MADE, MADE, ALIKE), ["recorded or built"]),
+        ((LIVED, replace(MADE, wrong=True), ALIKE), ["known to come out wrong"]),
+        ((LIVED, replace(MADE, roots=("runaway-generation", "kv-leak"))), ["fewer than two"]),
+    ],
+)
+def test_a_stable_rule_has_earned_it(tmp_path: Path, cases: tuple[Case, ...], lacks: list[str]) -> None:
+    """Two cases of its own, one of them lived through, none known to come out wrong."""
+    shows = "  - weak: {event: log, name: [cuda-oom], at_least: 1}\n"
+    stable = SOUND.replace("refuted_by: {signal: kv.usage", f"{shows}status: stable\nrefuted_by: {{signal: kv.usage")
+    (tmp_path / "kv-leak.yaml").write_text(stable)
+    found = lint(replace(BESIDE, cases=cases, files=(read_rule(tmp_path / "kv-leak.yaml"),)))
+    told = [problem.summary for problem in found if problem.check == "status"]
+    assert told[:1] == ["not stable: all its evidence comes from one family of sources"]
+    assert [word for word, summary in zip(lacks, told[1:], strict=True) if word not in summary] == []
 
 
 @pytest.mark.parametrize(

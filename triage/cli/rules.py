@@ -19,7 +19,7 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
     """Add the command and its four ways."""
     parser = commands.add_parser("rules", help="list, show and check the rules", description="List, show and check the rules.")
     ways = parser.add_subparsers(metavar="WAY", required=True)
-    listing = ways.add_parser("list", help="all rules: id, cause, layer, severity, title")
+    listing = ways.add_parser("list", help="all rules: id, cause, layer, severity, state, title")
     listing.set_defaults(way=_list)
     showing = ways.add_parser("show", help="one rule in words")
     showing.add_argument("id", metavar="ID")
@@ -47,8 +47,9 @@ def _list(args: argparse.Namespace) -> ExitCode:
     from triage.cli.effective import rules_of, settings_of
     from triage.cli.table import aligned
 
-    rows = [(rule.id, rule.cause, rule.layer, rule.severity, rule.title) for rule in rules_of(args, settings_of(args))]
-    sys.stdout.write(aligned([("ID", "CAUSE", "LAYER", "SEVERITY", "TITLE"), *rows]))
+    rules = rules_of(args, settings_of(args))
+    rows = [(rule.id, rule.cause, rule.layer, rule.severity, rule.status, rule.title) for rule in rules]
+    sys.stdout.write(aligned([("ID", "CAUSE", "LAYER", "SEVERITY", "STATE", "TITLE"), *rows]))
     return ExitCode.HEALTHY
 
 

@@ -29,6 +29,7 @@ CHECKS: tuple[Check, ...] = (
     families.one_family,
     cases.no_positive_case,
     cases.no_look_alike_case,
+    cases.unearned_status,
 )
 
 

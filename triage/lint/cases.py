@@ -24,3 +24,19 @@ def no_look_alike_case(checked: Checked) -> Iterator[Problem]:
     if not any(look.rule in case.roots and case.excludes(rule.id) for look in rule.look_alikes for case in cases):
         names = ", ".join(look.rule for look in rule.look_alikes)
         yield checked.warning("case", f"no incident of {names} shows that it is not taken for {rule.id}", ("look_alikes",))
+
+
+def unearned_status(checked: Checked) -> Iterator[Problem]:
+    """``status``: a stable rule has two independent families, and two cases that come out right, one of them lived through."""
+    rule, cases = checked.rule, checked.among.cases
+    if cases is None or rule.status != "stable":
+        return
+    own = [case for case in cases if case.roots[:1] == (rule.id,)]
+    lacks = {
+        "all its evidence comes from one family of sources": bool(rule.one_family),
+        "there are fewer than two cases of it": len(own) < 2,
+        "no case of it is recorded or built from a public report": not any(case.lived for case in own),
+        "a case of it is known to come out wrong": any(case.wrong for case in own),
+    }
+    for summary in (summary for summary, holds in lacks.items() if holds):
+        yield checked.warning("status", f"not stable: {summary}", ("status",), "call it experimental, or add what is missing")

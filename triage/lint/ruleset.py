@@ -1,5 +1,6 @@
 """What the checks look at: the files, the conditions in them with their places, and what exists beside them."""
 
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,10 +13,14 @@ from triage.engine.rules.loading import RuleFile
 from triage.errors import ConfigError
 from triage.lint.problem import Problem, Severity
 from triage.model.rule import All, Any, Condition, Not, Rule
+from triage.score.truth import read_truth
 from triage.yamltext import Marked
 
 _EDGES = ("leads_to", "feeds_back")
 """Keys whose keys are what is wrong, not their values."""
+
+_MADE = re.compile(r"(?:.+-)?[a-z]\d{3}|.+-made-.+")
+"""Names of cases that were simulated, or made of a few lines (docs/cases.md)."""
 
 Place = tuple[str | int, ...]
 """Keys and indexes from the root of a rule file."""
@@ -25,16 +30,20 @@ Place = tuple[str | int, ...]
 class Case:
     """An incident with its truth.
 
-    :param roots: ids that are accepted as its root cause; none where the service is healthy
+    :param roots: ids that are accepted as its root cause, the best first; none where the service is healthy
     :param also: ids that may be found besides
+    :param lived: it was recorded from a real service or built from a public report, not simulated or made
+    :param wrong: it is known to come out wrong
     """
 
-    roots: frozenset[str]
-    also: frozenset[str]
+    roots: tuple[str, ...]
+    also: frozenset[str] = frozenset()
+    lived: bool = False
+    wrong: bool = False
 
     def excludes(self, kind: str) -> bool:
         """Whether finding a kind in it is a mistake."""
-        return kind not in self.roots | self.also
+        return kind not in {*self.roots, *self.also}
 
 
 @dataclass(frozen=True)
@@ -163,5 +172,8 @@ def read_levels(folders: Iterable[Path]) -> Mapping[str, frozenset[float]]:
 
 def read_cases(folder: Path) -> tuple[Case, ...]:
     """The truths of all incidents under a folder."""
-    truths = [tomllib.loads(path.read_text(encoding="utf-8")).get("truth", {}) for path in sorted(folder.rglob("truth.toml"))]
-    return tuple(Case(frozenset(truth.get("root", ())), frozenset(truth.get("also", ()))) for truth in truths)
+    truths = [(path.parent.name, read_truth(path)) for path in sorted(folder.rglob("truth.toml"))]
+    return tuple(
+        Case(truth.root, frozenset(truth.also), lived=not _MADE.fullmatch(name), wrong=bool(truth.known_wrong))
+        for name, truth in truths
+    )
