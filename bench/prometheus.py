@@ -15,6 +15,7 @@ from typing import Any
 from tests.servers import INCIDENTS, prometheus_with, recorded
 from triage.bundle import bundled
 from triage.ingest.files.incident import read_incident
+from triage.ingest.http import Answer, Client
 from triage.ingest.metrics.dialects import load_dialects
 from triage.model.recording import Window
 from triage.model.service import Service
@@ -69,24 +70,25 @@ def fleet(replicas: int, cards: int) -> bytes:
 def measure(address: str, service: Service, window: Window) -> None:
     """One collection, and what it cost."""
     collector = load_collector(bundled("collectors") / "prometheus.py")
-    session: Any = sys.modules["triage.collectors.prometheus"].__dict__["_Session"]
-    sessions: list[Any] = []
+    answers: list[Answer] = []
+    ask = Client.ask
 
-    class Counted(session):  # type: ignore[misc]
-        """Remembers itself, so that its counters can be read."""
+    def counted(*words: Any, **named: Any) -> Answer:
+        """Asks, and remembers what was answered."""
+        answers.append(ask(*words, **named))
+        return answers[-1]
 
-        def __init__(self, timeout: float) -> None:
-            super().__init__(timeout)
-            sessions.append(self)
-
-    sys.modules["triage.collectors.prometheus"].__dict__["_Session"] = Counted
+    Client.ask = counted  # type: ignore[method-assign]
     request = Request(service.model_copy(update={"prometheus": address}), window, 15.0, 30.0, load_dialects(), time.time)
     for _ in range(3):
+        answers.clear()
         began = time.perf_counter()
         recording = collector.collect(request)
         seconds = time.perf_counter() - began
     found = f"{len(recording.series)} series, {len(recording.histograms)} distributions"
-    print(f"{sessions[-1].asked} questions, {sessions[-1].received / 2**20:.2f} MiB, {seconds:.2f} s: {found}")
+    received = sum(len(answer.body) for answer in answers) / 2**20
+    print(f"{len(answers)} questions, {received:.2f} MiB, {seconds:.2f} s: {found}")
+    Client.ask = ask  # type: ignore[method-assign]
     print(*(f"{one.name} {one.state}: {one.reason}".rstrip(": ") for one in recording.sources), *recording.problems, sep="\n")
 
 

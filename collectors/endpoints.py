@@ -1,18 +1,13 @@
 """The expositions of engines, read from the engines themselves where no Prometheus does it."""
 
-import ssl
-import zlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future, wait
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, RemoteDisconnected
+from http import HTTPStatus
 from pathlib import Path
-from socket import gaierror
 from time import monotonic
-from urllib.parse import urljoin, urlsplit
 
 import numpy as np
 import psutil
@@ -31,6 +26,7 @@ from triage.sdk import (
     TriageError,
     beats,
     engines,
+    http,
     in_background,
     index_names,
     is_engine_name,
@@ -48,25 +44,15 @@ LEAST_STEP = 1.0
 UNSPOKEN = "endpoint"
 """Job of an endpoint whose metrics no dialect knows."""
 
-_MAX_REDIRECTS = 3
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_CHUNK = 1 << 16
+_VARIABLE = "TRIAGE_ENDPOINT_"
+_SWITCHED_OFF = "switch them on, or name the right path"
 _ACCEPT = "text/plain;version=0.0.4, application/openmetrics-text;version=1.0.0;q=0.5, */*;q=0.1"
+_HEADERS = {"Accept": _ACCEPT, "Connection": "close"}
 _PROC = Path("/proc")
+_SILENT = frozenset({http.Failure.SILENT, http.Failure.LATE})
+"""An engine that answers so all the time is down."""
 
 _Labels = tuple[tuple[str, str], ...]
-
-
-class ScrapeError(Exception):
-    """Why a scrape brought nothing, as the end of a sentence that begins with the endpoint."""
-
-
-class SilentError(ScrapeError):
-    """Nobody answers at that address: nothing listens, the connection is closed, or no answer comes."""
-
-
-class NoExpositionError(ScrapeError):
-    """Something is there, but no exposition: another path may have it."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +71,8 @@ class _Scrape:
 class _Target:
     """One endpoint and everything that its scrapes brought.
 
+    :param client: how it is asked
+    :param headers: what is sent along, credentials among it
     :param found: nobody named it
     :param guessed: it may be anything; it is kept only if it turns out to be an engine
     :param local: it is on this machine
@@ -93,7 +81,8 @@ class _Target:
 
     address: engines.Address
     instance: str
-    token: str
+    client: http.Client
+    headers: Mapping[str, str]
     local: bool
     paths: tuple[str, ...]
     found: bool = False
@@ -102,7 +91,7 @@ class _Target:
     pending: "Future[_Scrape] | None" = None
     begun: float = 0.0
     restarts: int = 0
-    failures: Counter[str] = field(default_factory=Counter)
+    failures: Counter[tuple[str, str]] = field(default_factory=Counter)
     scrapes: int = 0
     silences: int = 0
     about: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
@@ -112,7 +101,7 @@ class _Target:
         """Begins a scrape, unless the one before it is still under way."""
         if self.pending is None:
             self.begun = now
-            self.pending = in_background(partial(scrape, self.address, self.paths, self.token, timeout, packed=not self.local))
+            self.pending = in_background(partial(self._scraped, timeout))
 
     def harvest(self, *, final: bool = False) -> None:
         """Takes what a scrape brought, if it has come back; a last one that has not is a failure."""
@@ -122,16 +111,37 @@ class _Target:
             scraped = self.pending.result(timeout=0)
         except TimeoutError:
             self._fail("gave no whole answer until the window ended")
-        except ScrapeError as error:
-            self._fail(str(error))
-            self.silences += isinstance(error, SilentError)
+        except http.AskError as error:
+            self._fail(error.reason, error.hint)
+            self.silences += error.kind in _SILENT
         else:
             self._take(scraped)
         self.pending = None
 
-    def _fail(self, reason: str) -> None:
+    def _scraped(self, timeout: float) -> _Scrape:
+        """Reads the exposition at the first of the paths that has one.
+
+        :param timeout: seconds for the whole scrape
+        :raises http.AskError: there is none, or it cannot be read
+        """
+        begun = monotonic()
+        for path in self.paths:
+            try:
+                return self._read(path, begun, begun + timeout)
+            except http.AskError as error:
+                if error.kind is not http.Failure.ELSEWHERE or path == self.paths[-1]:
+                    raise
+        raise AssertionError("an endpoint has a path")
+
+    def _read(self, path: str, begun: float, end: float) -> _Scrape:
+        """The exposition at one path."""
+        left = max(0.001, end - monotonic())
+        answer = self.client.ask(self.address.url(path), left, headers=self.headers, packed=not self.local)
+        return _Scrape(_exposition(answer), monotonic() - begun, path)
+
+    def _fail(self, reason: str, hint: str = "") -> None:
         self.scrapes += 1
-        self.failures[reason] += 1
+        self.failures[reason, hint] += 1
         self._note("up", 0.0)
 
     def _take(self, scraped: _Scrape) -> None:
@@ -183,7 +193,10 @@ class _Target:
 
     def troubles(self) -> list[str]:
         """What went wrong, one sentence each."""
-        found = [f"{reason} ({count} of {self.scrapes} scrapes)" for reason, count in sorted(self.failures.items())]
+        found = [
+            f"{reason} ({count} of {self.scrapes} scrapes){f': {hint}' if hint else ''}"
+            for (reason, hint), count in sorted(self.failures.items())
+        ]
         if self.restarts:
             found.append(f"restarted while it was watched ({self.restarts} times)")
         if self.scrapes > sum(self.failures.values()) and not self.columns:
@@ -199,169 +212,21 @@ def _raw(name: str, labels: Mapping[str, str], samples: Sequence[tuple[float, fl
     return RawSeries(name, labels, times[later], values[later])
 
 
-def scrape(address: engines.Address, paths: Sequence[str], token: str, timeout: float, *, packed: bool) -> _Scrape:
-    """Reads the exposition at the first of the paths that has one.
-
-    :param timeout: seconds for the whole scrape
-    :param packed: whether to ask for gzip; on one machine it would only cost the engine time
-    :raises ScrapeError: there is none, or it cannot be read
-    """
-    begun = monotonic()
-    for path in paths:
-        try:
-            data = fetch(address, path, token, begun + timeout, packed=packed)
-            return _Scrape(_exposition(data), monotonic() - begun, path)
-        except NoExpositionError:
-            if path == paths[-1]:
-                raise
-        except TimeoutError as error:
-            raise SilentError(f"gave no whole answer within {timeout:g} s") from error
-        except (ConnectionError, RemoteDisconnected) as error:
-            raise SilentError(_reason(error)) from error
-        except (OSError, HTTPException, ValueError) as error:
-            raise ScrapeError(_reason(error)) from error
-    raise ScrapeError("has no path to look at")
-
-
-def _exposition(data: bytes) -> openmetrics.Exposition:
+def _exposition(answer: http.Answer) -> openmetrics.Exposition:
     """The exposition in an answer.
 
-    :raises NoExpositionError: it is something else
+    :raises http.AskError: it is something else
     """
-    start = data[:64].lstrip()
-    if start.startswith(b"<"):
-        raise NoExpositionError("answers with a web page instead of metrics")
+    start = answer.body[:64].lstrip()
+    if answer.status != HTTPStatus.OK or start.startswith(b"<"):
+        raise http.refusal(answer.status, answer.path, answer.body, wanted="metrics", variable=_VARIABLE, hint=_SWITCHED_OFF)
     if start.startswith((b"[", b"{")):
-        raise NoExpositionError("answers with JSON instead of metrics in text")
+        raise http.AskError(http.Failure.ELSEWHERE, "answers with JSON instead of metrics in text", _SWITCHED_OFF)
     try:
-        return openmetrics.parse(data, default_time=0.0)
+        return openmetrics.parse(answer.body, default_time=0.0)
     except TriageError as error:
-        raise NoExpositionError(f"answers something else than metrics: {error.message}") from error
-
-
-def fetch(address: engines.Address, path: str, token: str, deadline: float, *, packed: bool) -> bytes:
-    """The body of an answer. Redirects are followed only where they stay on the same server.
-
-    :param deadline: by the monotonic clock
-    :raises ScrapeError: the status, the size or the end of the answer is not as it should be
-    :raises OSError: no connection, or no answer in time
-    """
-    for _ in range(_MAX_REDIRECTS + 1):
-        with closing(_connection(address, deadline)) as connection:
-            connection.request("GET", path, headers=_headers(token, packed=packed))
-            sock = connection.sock
-            with connection.getresponse() as response:
-                if response.status not in _REDIRECTS:
-                    _check_status(response.status, path, token)
-                    return _body(response, sock, deadline)
-                path = _redirected(address, path, response.getheader("Location", ""))
-    raise ScrapeError("redirects in a circle")
-
-
-def _connection(address: engines.Address, deadline: float) -> HTTPConnection:
-    """A connection that no proxy and no stored password has a part in."""
-    left = max(0.001, deadline - monotonic())
-    if address.scheme == "https":
-        return HTTPSConnection(address.host, address.port, timeout=left, context=ssl.create_default_context())
-    return HTTPConnection(address.host, address.port, timeout=left)
-
-
-def _headers(token: str, *, packed: bool) -> dict[str, str]:
-    headers = {
-        "Accept": _ACCEPT,
-        "Accept-Encoding": "gzip" if packed else "identity",
-        "Connection": "close",
-        "User-Agent": "triage",
-    }
-    return {**headers, "Authorization": f"Bearer {token}"} if token else headers
-
-
-def _check_status(status: int, path: str, token: str) -> None:
-    """Refuses every status but 200, with what to do about it."""
-    match status:
-        case 200:
-            return
-        case 401 | 403:
-            what = "refuses the token in TRIAGE_ENDPOINT_TOKEN" if token else "asks for credentials: set TRIAGE_ENDPOINT_TOKEN"
-            raise ScrapeError(f"{what} (status {status})")
-        case 404 | 405 | 501:
-            raise NoExpositionError(
-                f"shows no metrics at {path.partition('?')[0]} (status {status}): switch them on, or name the right path"
-            )
-        case _:
-            raise ScrapeError(f"answers with status {status}")
-
-
-def _redirected(address: engines.Address, path: str, location: str) -> str:
-    """The path of a redirect.
-
-    :raises ScrapeError: it leads to another server
-    """
-    try:
-        target = urlsplit(urljoin(address.url(path), location))
-        there = (target.scheme, target.hostname, target.port or (443 if target.scheme == "https" else 80))
-    except ValueError:
-        there = ("", None, 0)
-    if there != (address.scheme, address.host.lower(), address.port) or not location.isascii() or not location.isprintable():
-        raise ScrapeError("redirects to another server, which is not followed: name that one if it is the engine")
-    return (target.path or "/") + (f"?{target.query}" if target.query else "")
-
-
-def _body(response: HTTPResponse, sock: object, deadline: float) -> bytes:
-    """The whole body, unpacked, within limits of time and size.
-
-    :raises ScrapeError: too large, or cut short
-    :raises TimeoutError: too slow
-    """
-    packed = response.getheader("Content-Encoding", "").strip().lower() in {"gzip", "x-gzip", "deflate"}
-    unpack = zlib.decompressobj(wbits=47) if packed else None
-    length = response.getheader("Content-Length", "")
-    received, size, parts = 0, 0, list[bytes]()
-    while True:
-        left = deadline - monotonic()
-        if left <= 0:
-            raise TimeoutError
-        if hasattr(sock, "settimeout"):
-            sock.settimeout(left)
-        data = response.read1(_CHUNK)
-        if not data:
-            break
-        received += len(data)
-        parts.append(_unpacked(unpack, data, MAX_BYTES - size + 1) if unpack else data)
-        size += len(parts[-1])
-        if size > MAX_BYTES:
-            raise ScrapeError(f"answers with more than {MAX_BYTES >> 20} MiB")
-    if (length.isdigit() and received < int(length)) or (unpack and not unpack.eof):
-        raise ScrapeError("broke off in the middle of its answer")
-    return b"".join(parts)
-
-
-def _unpacked(unpack: "zlib._Decompress", data: bytes, most: int) -> bytes:
-    try:
-        return unpack.decompress(data, most)
-    except zlib.error as error:
-        raise ScrapeError("answers with damaged gzip") from error
-
-
-def _reason(error: Exception) -> str:
-    """Why a connection brought nothing; what the other side wrote is not repeated."""
-    match error:
-        case ConnectionRefusedError():
-            return "refuses the connection: nothing listens there"
-        case gaierror():
-            return "has a name that is not known here"
-        case ssl.SSLCertVerificationError():
-            return f"shows a certificate that is not trusted ({error.verify_message}): set SSL_CERT_FILE to its authority"
-        case ssl.SSLError():
-            return "does not speak TLS: is it http instead of https?"
-        case ConnectionResetError() | BrokenPipeError():
-            return "closed the connection"
-        case OSError() if error.strerror:
-            return f"cannot be reached: {error.strerror}"
-        case HTTPException():
-            return "does not speak HTTP, or broke off in the middle of its answer"
-        case _:
-            return f"cannot be read: {type(error).__name__}"
+        reason = f"answers with something else than metrics: {error.message}"
+        raise http.AskError(http.Failure.ELSEWHERE, reason, _SWITCHED_OFF) from error
 
 
 def _own_names() -> set[str]:
@@ -370,27 +235,20 @@ def _own_names() -> set[str]:
     return addresses | {engines.this_node({})}
 
 
-def _token(request: Request) -> str:
-    """The token for endpoints that the user named.
-
-    :raises TriageError: it cannot be sent
-    """
-    token = request.environ.get("TRIAGE_ENDPOINT_TOKEN", "").strip()
-    if token and not (token.isascii() and token.isprintable() and " " not in token):
-        raise TriageError("TRIAGE_ENDPOINT_TOKEN holds characters that cannot stand in a header", "set it to the bare token")
-    return token
-
-
 def _named(request: Request) -> list[_Target]:
-    """The endpoints that the user named."""
-    token, own = _token(request), _own_names()
+    """The endpoints that the user named.
+
+    :raises TriageError: the environment's credentials cannot be used
+    """
+    access, own = http.access_of(_VARIABLE, request.environ), _own_names()
+    client, headers = http.Client(access, MAX_BYTES), {**_HEADERS, **access.headers}
     usual = tuple(engine.path for engine in engines.ENGINES if engine.name == request.service.facts.get("engine"))
     targets: dict[str, _Target] = {}
     for text in dict.fromkeys(request.service.endpoints):
         address = engines.parse_address(text)
         paths = (address.path,) if address.path else usual or engines.TEXT_PATHS
         instance = address.instance + (address.path if address.instance in targets else "")
-        targets[instance] = _Target(address, instance, token, engines.is_local(address.host, own), paths)
+        targets[instance] = _Target(address, instance, client, headers, engines.is_local(address.host, own), paths)
     return list(targets.values())
 
 
@@ -417,10 +275,11 @@ def _found(request: Request) -> tuple[list[_Target], list[str]]:
 
 
 def _local(listener: processes.Listener, node: str, paths: tuple[str, ...]) -> _Target:
-    """A target on this machine that nobody named. It gets no token: anybody may listen at a port."""
+    """A target on this machine that nobody named. It gets no credentials, for anybody may listen at a port, and no proxy."""
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(listener.host, listener.host)  # noqa: S104 - compared with
     address = engines.Address("http", host, listener.port)
-    return _Target(address, f"{node}:{listener.port}", "", local=True, paths=paths, found=True)
+    client = http.Client(http.Access(_VARIABLE), MAX_BYTES)
+    return _Target(address, f"{node}:{listener.port}", client, _HEADERS, local=True, paths=paths, found=True)
 
 
 class Endpoints:

@@ -10,6 +10,7 @@ from threading import Event as StopSignal
 from typing import Protocol, runtime_checkable
 
 from triage.errors import TriageError
+from triage.ingest import http
 from triage.ingest.host import engines, processes, procfs
 from triage.ingest.host.sampling import Reading, Samples, beats, in_background
 from triage.ingest.logs import LogReading, read_logs
@@ -59,6 +60,7 @@ __all__ = [
     "beats",
     "catalogue",
     "engines",
+    "http",
     "in_background",
     "index_names",
     "is_engine_name",

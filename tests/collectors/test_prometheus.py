@@ -380,12 +380,12 @@ WRONG = {
     "a web page": (Reply(200, b"<!doctype html><title>Welcome</title>"), "answers with a web page (200)"),
     "Grafana": (
         Reply(200, b"<!DOCTYPE html><title>Grafana</title>"),
-        "is Grafana, not Prometheus; give the address of the data source",
+        "is Grafana; give the address of the data source",
     ),
     "a wrong path": (Reply(404, b"404 page not found"), "has no Prometheus API at /api/v1/query (404); check the path"),
     "no access": (Reply(403, b'{"message":"forbidden"}'), "refuses access (403)"),
     "a broken gateway": (Reply(502, b"bad gateway"), "answers with an error (502)"),
-    "other JSON": (Reply(200, b'{"hello": "world"}'), "answers with something else than the Prometheus API does"),
+    "other JSON": (Reply(200, b'{"hello": "world"}'), "answers with something else than the Prometheus API"),
     "JSON of another shape": (Reply(200, b'{"status":"success","data":[1,2]}'), "not in the form of the Prometheus API"),
     "an error of its own": (
         Reply(503, b'{"status":"error","errorType":"unavailable","error":"TSDB not ready \\u001b[31m"}'),
@@ -494,7 +494,7 @@ def test_a_server_that_dies_on_the_way_is_not_asked_on(front: Front, replayed: R
     live = collect(asked(front.address, replayed))
     (source,) = live.sources
     assert source.state is SourceState.PARTIAL
-    assert "broke the connection off" in source.reason
+    assert "closed the connection without an answer" in source.reason
     assert live.series
     assert len(ranges) < 90
 
@@ -531,6 +531,25 @@ def test_too_many_series_of_one_metric_are_left(front: Front, replayed: Recordin
     front.own = lambda ask: Reply(200, body) if many(ask) else None
     (source,) = collect(asked(front.address, replayed)).sources
     assert "has 20001 series of it where 20000 are read at most: node_load1 (node.load1) stay unknown" in source.reason
+
+
+def test_a_busy_server_is_asked_once_more(front: Front, replayed: Recording) -> None:
+    """Each question that it puts off gets one more try; a server that stays busy is told."""
+    seen: set[str] = set()
+
+    def own(ask: Ask) -> Reply | None:
+        asked_now = f"{ask.path}{ask.form}"
+        if not ask.path.endswith("/query") or asked_now in seen:
+            return None
+        seen.add(asked_now)
+        return Reply(429, b"too many")
+
+    front.own = own
+    (source,) = collect(asked(front.address, replayed)).sources
+    assert (source.state, source.reason) == (SourceState.OK, "")
+    assert seen
+    front.own = lambda ask: Reply(429, b"too many")
+    assert "asks for fewer questions (429); try again later" in failure(asked(front.address, replayed))
 
 
 def test_a_malformed_answer_is_a_part_that_failed(front: Front, replayed: Recording) -> None:

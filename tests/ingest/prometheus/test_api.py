@@ -1,17 +1,15 @@
-"""Addresses, credentials and refusals of a server of the Prometheus API, before any network."""
+"""Addresses and refusals of a server of the Prometheus API, before any network."""
 
 import json
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from triage.errors import TriageError
-from triage.ingest.prometheus.api import AskError, address, clean, credentials, headers, read_answer
-
-PRINTABLE = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=1, max_size=20)
+from triage.ingest.http import AskError, Failure
+from triage.ingest.prometheus.api import address, read_answer
 
 
 @pytest.mark.parametrize(
@@ -42,41 +40,6 @@ def test_what_is_no_address_is_refused_without_being_repeated(given: str) -> Non
     assert str(caught.value) == "the address of Prometheus is not one of http:// or https://"
 
 
-@given(PRINTABLE, PRINTABLE)
-def test_a_login_in_the_address_is_taken_out_of_it(user: str, password: str) -> None:
-    """Whatever it holds, percent-encoded as addresses are."""
-    given = f"https://{quote(user, safe='')}:{quote(password, safe='')}@prometheus.example:9090/p"
-    assert credentials(given, {}) == (user.encode(), password.encode())
-    assert address(given).geturl() == "https://prometheus.example:9090/p"
-
-
-def test_the_environment_comes_before_the_address() -> None:
-    """And without either there is no login."""
-    environ = {"TRIAGE_PROMETHEUS_USER": "me", "TRIAGE_PROMETHEUS_PASSWORD": "päss"}
-    assert credentials("http://you:word@host", environ) == (b"me", "päss".encode())
-    assert credentials("http://host", {"TRIAGE_PROMETHEUS_USER": "me"}) == (b"me", b"")
-    assert credentials("host:9090", {}) is None
-
-
-def test_headers_are_written_as_opentelemetry_writes_them() -> None:
-    """Percent-encoded values, and a token of its own."""
-    environ = {"TRIAGE_PROMETHEUS_HEADERS": "X-Scope-OrgID=a%2Cb, X-Key = k=v ,", "TRIAGE_PROMETHEUS_TOKEN": " abc "}
-    assert headers(environ) == {"X-Scope-OrgID": "a,b", "X-Key": "k=v", "Authorization": "Bearer abc"}
-    assert headers({}) == {}
-
-
-@given(st.text(max_size=30))
-def test_no_header_can_smuggle_another_one(text: str) -> None:
-    """What cannot stand in a header is refused, and the message does not repeat it."""
-    told, found = "", dict[str, str]()
-    try:
-        found = headers({"TRIAGE_PROMETHEUS_TOKEN": text})
-    except TriageError as error:
-        told = str(error)
-    assert told in {"", "TRIAGE_PROMETHEUS_TOKEN cannot be sent as a header"}
-    assert all(value.isprintable() and value.isascii() for value in found.values())
-
-
 def refused(status: int, body: bytes) -> AskError:
     """What an answer is refused with."""
     with pytest.raises(AskError) as caught:
@@ -92,13 +55,13 @@ def test_a_good_answer_is_handed_on() -> None:
 
 def test_what_ends_all_questions_is_told_from_what_ends_one() -> None:
     """A query that is too heavy leaves the others a chance; a closed door does not."""
-    assert refused(401, b"").lost
-    assert refused(404, b"").lost
-    assert refused(200, b"<html>").lost
+    assert refused(401, b"").kind is Failure.DENIED
+    assert refused(404, b"").kind is Failure.ELSEWHERE
+    assert refused(200, b"<html>").kind is Failure.ELSEWHERE
     heavy = refused(422, b'{"status":"error","errorType":"execution","error":"too many samples"}')
-    assert (heavy.lost, heavy.late) == (False, False)
+    assert heavy.kind is Failure.ERROR
     slow = refused(503, b'{"status":"error","errorType":"timeout","error":"query timed out in expression evaluation"}')
-    assert (slow.lost, slow.late) == (False, True)
+    assert slow.kind is Failure.LATE
     assert "ask for less time" in slow.hint
 
 
@@ -122,11 +85,3 @@ def test_any_answer_is_read_or_refused_in_one_printable_sentence(status: int, bo
         told = error.reason
     assert bool(told) != ("data" in answer)
     assert told.isprintable()
-
-
-@given(st.text())
-def test_foreign_text_becomes_one_short_printable_line(text: str) -> None:
-    """Terminals obey control characters."""
-    found = clean(text)
-    assert found.isprintable()
-    assert len(found) <= 200

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import floor
+from math import ceil, floor
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -145,42 +145,29 @@ def duration(seconds: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """The moments that a range query is evaluated at: ``end`` and every ``step`` before it, in whole milliseconds."""
+    """The moments that a range query is evaluated at: ``end`` and every ``step`` before it, in whole seconds."""
 
-    start_ms: int
-    end_ms: int
-    step_ms: int
-
-    @property
-    def step(self) -> float:
-        """Seconds between two moments."""
-        return self.step_ms / 1000
+    start: int
+    end: int
+    step: int
 
     @property
     def points(self) -> int:
         """How many moments there are."""
-        return (self.end_ms - self.start_ms) // self.step_ms + 1
-
-    def parameters(self) -> dict[str, str]:
-        """Start, end and step as the API takes them."""
-        return {
-            "start": f"{self.start_ms / 1000:.3f}",
-            "end": f"{self.end_ms / 1000:.3f}",
-            "step": f"{self.step_ms / 1000:.3f}",
-        }
+        return (self.end - self.start) // self.step + 1
 
 
 def grid_of(window: Window, interval: float, points: int = POINTS) -> Grid:
-    """A grid over window and baseline that ends with the window, no finer than the scrapes.
+    """A grid over window and baseline that ends with the window's last whole second, no finer than the scrapes.
 
     :param interval: scrape interval, seconds
     :param points: most points that it may have
     """
-    span = window.end - window.baseline_start
+    end = floor(window.end)
+    span = max(0.0, end - window.baseline_start)
     finest = max(interval, span / points)
-    step_ms = next((nice * 1000 for nice in NICE_STEPS if nice >= finest * 0.99), round(finest * 1000))
-    end_ms = round(window.end * 1000)
-    return Grid(end_ms - floor(span * 1000 / step_ms) * step_ms, end_ms, step_ms)
+    step = next((nice for nice in NICE_STEPS if nice >= finest * 0.99), ceil(finest))
+    return Grid(end - floor(span / step) * step, end, step)
 
 
 def points_for(series: int) -> int:
