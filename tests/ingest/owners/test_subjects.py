@@ -268,6 +268,42 @@ def test_named_by_its_model_only() -> None:
     assert found.replica({"model_name": "llama", "instance": "h:2"}) is None
 
 
+MODEL = {"facts": {"model": "acme/Swift-32B"}}
+
+
+def test_engines_that_only_their_model_ties_to_the_service() -> None:
+    """Where no engine bears the service's name, those that serve the model that was declared for it are its own."""
+    rows = [
+        engine(model_name="acme/Swift-32B", instance="10.0.0.1:8000", app="vllm"),
+        engine(model_name="swift-32b", instance="10.0.0.2:8000", pod="swift-0"),
+        engine(model_name="other", instance="10.0.0.3:8000"),
+        pod_info("swift-0", created_by_kind="StatefulSet", created_by_name="swift"),
+        pod_info("swift-1", created_by_kind="StatefulSet", created_by_name="swift"),
+        ("nginx_ingress_controller_requests", {"ingress": "chat", "host": "chat.example.org", "instance": "10.9.0.1:10254"}),
+    ]
+    for order in (rows, rows[::-1]):
+        found = selection(order, "chat", **MODEL)
+        assert found.named
+        assert found.replica({"instance": "10.0.0.1:8000"}) == replica("10.0.0.1:8000")
+        assert found.replica({"instance": "10.0.0.1:8000", "model_name": "other"}) is None
+        assert found.replica({"instance": "10.0.0.3:8000", "model_name": "other"}) is None
+        assert found.replica({"pod": "swift-1"}) == replica("swift-1")
+        assert found.owned({"statefulset": "swift"}) is not None
+        assert found.target({"instance": "10.0.0.3:8000"}) is None
+        for asked in ({"server_address": "chat.example.org"}, {"server_address": "api", "gen_ai_request_model": "Swift-32B"}):
+            assert found.client({"job": "app", **asked}) == Subject(Scope.CLIENT, "app")
+
+
+def test_model_that_several_serve_ties_nobody() -> None:
+    """A model that several services have tells nothing, and neither does it where some engine bears the service's name."""
+    two = [engine(model_name="swift-32b", instance=f"10.0.0.{n}:8000", app=f"team-{n}") for n in (1, 2)]
+    assert not selection(two, "chat", **MODEL).named
+    apart = [engine(model_name="swift-32b", instance=f"10.0.0.{n}:8000", namespace=f"team-{n}") for n in (1, 2)]
+    assert not selection(apart, "chat", **MODEL).named
+    named = [engine(model_name="swift-32b", instance="10.0.0.1:8000"), engine(service="chat", instance="10.0.0.2:8000")]
+    assert set(selection(named, "chat", **MODEL).replicas) == {"10.0.0.2:8000"}
+
+
 def test_one_engine_that_says_nothing() -> None:
     """A dump of one engine without labels is the service's; of two engines nobody can say whose they are."""
     alone = selection([engine(instance="localhost:8000")])

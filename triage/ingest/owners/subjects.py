@@ -1,6 +1,6 @@
 """Which series belong to the service, and whom each of them is about."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -32,6 +32,12 @@ OWNER_LABELS = (
 )
 _NAMING = ("service", "app", "app_kubernetes_io_name", "app_kubernetes_io_instance", "deployment", "inferenceservice")
 """Labels whose values are services of their own, even if they begin with our name."""
+
+_MODELS = ("model_name", "served_model_name", "model", "gen_ai_request_model", "gen_ai_response_model")
+"""Labels that name what an engine serves, or what a client asks for."""
+
+_HOSTS = ("host", "exported_host", "authority", "server_name")
+"""Labels in which a gateway says under which name it was asked."""
 
 _ROUTES = ("envoy_cluster_name", "destination_service_name", "ingress", "requested_model", "litellm_model_name")
 _IDENTITY = (*SERVICE_LABELS[:-1], *POD_LABELS)
@@ -65,6 +71,9 @@ class Selection:
     :param others: names that are not the service's although they begin with its name
     :param rivals: names that other services' engines go by
     :param targets: addresses of other services' engines
+    :param adopted: addresses of engines that are the service's because they serve its model and nothing names another owner
+    :param workloads: names of what made the pods of those engines
+    :param hosts: names under which gateways are asked for the service
     """
 
     service: Service
@@ -78,6 +87,9 @@ class Selection:
     others: frozenset[str] = frozenset()
     rivals: frozenset[str] = frozenset()
     targets: frozenset[str] = frozenset()
+    adopted: frozenset[str] = frozenset()
+    workloads: frozenset[str] = frozenset()
+    hosts: frozenset[str] = frozenset()
 
     def names_service(self, labels: Labels) -> bool:
         """Whether a label says outright that a series is the service's."""
@@ -100,6 +112,8 @@ class Selection:
         known = self.places.pod_at.get(host(instance), "") if instance not in self.targets else ""
         if known in self.pods:
             return Subject(Scope.REPLICA, known)
+        if instance in self.adopted and _may_serve(labels, self.service):
+            return Subject(Scope.REPLICA, self.replicas[instance])
         if self.names_service(labels) or self.everything:
             return Subject(Scope.REPLICA, instance or labels.get("job") or self.service.name)
         return None
@@ -135,8 +149,12 @@ class Selection:
         """The service, for series of a deployment, an autoscaler, a roll-out; None if they are another service's."""
         owner = first(labels, OWNER_LABELS)
         ours = self.names_service(labels) or self.everything or self.places.pod(labels) in self.pods
-        ours = ours or (owned_by(owner, self.service.name, self.others) and not _elsewhere(labels, self.service))
+        ours = ours or (self._owns(owner) and not _elsewhere(labels, self.service))
         return Subject(Scope.SERVICE, self.service.name) if ours else None
+
+    def _owns(self, workload: str) -> bool:
+        """Whether a workload is the service's, by its name or because it made the pods of its engines."""
+        return workload in self.workloads or owned_by(workload, self.service.name, self.others)
 
     def gateway(self, labels: Labels, identity: Iterable[str] = ()) -> Subject | None:
         """The gateway; None if the series is about traffic of another service."""
@@ -164,14 +182,19 @@ class Selection:
     def client(self, labels: Labels) -> Subject | None:
         """The client program; None if it talks to another service."""
         asked = labels.get("server_address", "")
-        ours = self._asks_us(asked) if asked else not self._of_another(labels)
+        ours = self._asks_us(asked, labels) if asked else not self._of_another(labels)
         if not ours and not self.names_service(labels):
             return None
         return Subject(Scope.CLIENT, first(labels, ("job", "instance")) or "client")
 
-    def _asks_us(self, address: str) -> bool:
-        """Whether a client's address is the service's: ``llm-prod``, ``llm-prod.default.svc:8000``, a replica's own."""
-        return host(address).partition(".")[0] == self.service.name or bool(self.replica_at(address))
+    def _asks_us(self, address: str, labels: Labels) -> bool:
+        """Whether a client's address is the service's: ``llm-prod``, ``llm-prod.default.svc:8000``, a replica's own.
+
+        Or one under which a gateway is asked for the service, or from which its model is asked for.
+        """
+        name = host(address)
+        known = name.partition(".")[0] == self.service.name or name in self.hosts or bool(self.replica_at(address))
+        return known or serves_model(labels, self.service)
 
     def target(self, labels: Labels) -> Subject | None:
         """The scrape target: the replica if it is an engine of the service, None if it is another's, else just the target."""
@@ -190,6 +213,21 @@ def names_service(labels: Labels, service: Service) -> bool:
     if service.labels:
         return all(labels.get(name) == value for name, value in service.labels.items())
     return service.name in labels.values() and any(labels.get(name) == service.name for name in SERVICE_LABELS)
+
+
+def serves_model(labels: Labels, service: Service) -> bool:
+    """Whether labels name the model that was declared for the service, with or without who made it (``Qwen/``)."""
+    model, told = _bare_model(str(service.facts.get("model", ""))), first(labels, _MODELS)
+    return bool(model) and _bare_model(told) == model
+
+
+def _may_serve(labels: Labels, service: Service) -> bool:
+    """Whether labels name the declared model, or none."""
+    return not first(labels, _MODELS) or serves_model(labels, service)
+
+
+def _bare_model(name: str) -> str:
+    return name.rstrip("/").rpartition("/")[2].lower()
 
 
 def _elsewhere(labels: Labels, service: Service) -> bool:
@@ -256,6 +294,8 @@ class _Engine:
 
     :param tied: a label says whose it is
     :param names: names of services that its labels say it is
+    :param serves: it serves the model that was declared for the service
+    :param namespace: where it runs
     """
 
     instance: str
@@ -263,6 +303,8 @@ class _Engine:
     ours: bool
     tied: bool
     names: frozenset[str]
+    serves: bool = False
+    namespace: str = ""
 
 
 class _Evidence:
@@ -275,6 +317,7 @@ class _Evidence:
         self.owners: dict[str, set[tuple[str, str]]] = {}
         self.engines: dict[tuple[str, str, str], _Engine] = {}
         self.begins_alike: set[str] = set()
+        self.hosts: set[str] = set()
 
     def add(self, name: str, labels: Labels, speaker: Scope | None, span: tuple[float, float]) -> None:
         """Takes note of one series."""
@@ -283,7 +326,9 @@ class _Evidence:
         self.named = self.named or ours
         self.census.hear(name, labels, speaker, elsewhere=elsewhere, span=span)
         if speaker is Scope.REPLICA:
-            self._add_engine(labels, ours=ours)
+            self._add_engine(labels, ours=ours, elsewhere=elsewhere)
+        if speaker is Scope.GATEWAY and (ours or speaks_of(first(labels, _ROUTES), self.service.name)):
+            self.hosts |= {name for label in _HOSTS if "." in (name := labels.get(label, ""))}
         if not elsewhere:
             for label in POD_LABELS:
                 if pod := labels.get(label):
@@ -293,12 +338,14 @@ class _Evidence:
         if speaker is Scope.REPLICA or labels.get("deployment"):
             self.begins_alike.update(value for label in _NAMING if (value := labels.get(label, "")).startswith(self.service.name))
 
-    def _add_engine(self, labels: Labels, *, ours: bool) -> None:
+    def _add_engine(self, labels: Labels, *, ours: bool, elsewhere: bool) -> None:
         """Takes note of an engine's target. ``replica`` is its pod only if the census finds that it tells engines apart."""
         key = labels.get("instance", ""), first(labels, POD_LABELS[:-1]), labels.get("replica", "")
         engine = self.engines.setdefault(key, _Engine(key[0], key[1], ours=False, tied=False, names=frozenset()))
         engine.ours = engine.ours or ours
         engine.tied = engine.tied or bool(first(labels, _IDENTITY))
+        engine.namespace = engine.namespace or labels.get("namespace", "")
+        engine.serves = engine.serves or (not elsewhere and serves_model(labels, self.service))
         if name := first(labels, _NAMING):
             engine.names |= {name}
 
@@ -312,9 +359,14 @@ class _Evidence:
         pods -= set(places.names)
         named = self.named or bool(pods)
         pods |= {engine.pod for engine in engines if engine.pod and engine.ours}
+        adopted = [] if any(engine.ours or engine.pod in pods for engine in engines) else _adopted(engines)
+        workloads = frozenset(maker for engine in adopted for maker in _makers(self.owners.get(engine.pod, ())))
+        pods |= {engine.pod for engine in adopted if engine.pod}
+        pods |= {pod for pod, owners in self.owners.items() if workloads & _makers(owners)} - strangers
+        named = named or bool(adopted)
         everything = not named and self._is_alone(engines)
-        ours = [engine for engine in engines if engine.ours or engine.pod in pods or everything]
-        foreign = [engine for engine in engines if not (engine.ours or engine.pod in pods)] if named else []
+        ours = [engine for engine in engines if engine.ours or engine.pod in pods or engine in adopted or everything]
+        foreign = [engine for engine in engines if engine not in ours] if named else []
         replicas = {ip: pod for pod, ip in sorted(places.ip_of.items()) if pod in pods and places.pod_at.get(ip, pod) == pod}
         replicas |= {one.instance: one.pod or one.instance for one in sorted(ours, key=_by_address) if one.instance}
         node_of = {pod: places.node_of[pod] for pod in sorted(pods) if pod in places.node_of}
@@ -335,6 +387,9 @@ class _Evidence:
             others=others,
             rivals=frozenset(name for engine in foreign for name in engine.names),
             targets=frozenset(engine.instance for engine in foreign if engine.instance) - set(replicas),
+            adopted=frozenset(engine.instance for engine in adopted if engine.instance),
+            workloads=workloads,
+            hosts=frozenset(self.hosts),
         )
 
     def _placed_engines(self, places: Places) -> list[_Engine]:
@@ -347,15 +402,32 @@ class _Evidence:
 
     def _is_owned(self, pod: str, owners: Collection[tuple[str, str]], others: Collection[str]) -> bool:
         """Whether a pod is the service's: by who made it if the cluster says so, else by its name."""
-        known = {(kind, owner) for kind, owner in owners if owner and owner != "<none>"}
-        if not known:
-            return owned_by(pod, self.service.name, others)
-        makers = {(owner.rpartition("-")[0] or owner) if kind == "ReplicaSet" else owner for kind, owner in known}
-        return any(owned_by(maker, self.service.name, others) for maker in makers)
+        makers = _makers(owners)
+        return any(owned_by(maker, self.service.name, others) for maker in makers or (pod,))
 
     def _is_alone(self, engines: Collection[_Engine]) -> bool:
         """Whether there is one engine, and nothing that says whose it is."""
         return len({engine.instance for engine in engines}) == 1 and not any(engine.tied for engine in engines)
+
+
+def _makers(owners: Collection[tuple[str, str]]) -> frozenset[str]:
+    """Names of the workloads that made a pod.
+
+    :param owners: kind and name of what the cluster says made it
+    """
+    known = {(kind, owner) for kind, owner in owners if owner and owner != "<none>"}
+    return frozenset((owner.rpartition("-")[0] or owner) if kind == "ReplicaSet" else owner for kind, owner in known)
+
+
+def _adopted(engines: Sequence[_Engine]) -> list[_Engine]:
+    """Engines of the declared model where nobody's name is the service's: ``app: vllm`` says little of whose it is.
+
+    Where they go by several names or are in several namespaces, several services have the same model, and nobody can say which of
+    them is meant.
+    """
+    serving = [engine for engine in engines if engine.serves]
+    names = {engine.names for engine in serving if engine.names}
+    return serving if len(names) <= 1 and len({engine.namespace for engine in serving if engine.namespace}) <= 1 else []
 
 
 def _by_address(engine: _Engine) -> tuple[str, str]:
