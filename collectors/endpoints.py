@@ -305,7 +305,7 @@ class Endpoints:
         service = request.service
         more = {**service.labels, "service": service.labels.get("service", service.name)}
         series = [one for target in targets for one in target.series(more)]
-        recording = translate(series, request.dialects, service, request.window)
+        recording = translate(series, request.dialects, service, request.window, request.signatures)
         down = {target.instance for target in targets if target.is_down}
         return replace(
             recording,

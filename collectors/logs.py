@@ -20,7 +20,9 @@ class LogsCollector:
         """Reads the files. A log that cannot be read is named in the sources and does not keep the others from being read."""
         request.progress("reading", 0.0)
         alone = not request.service.prometheus and not request.service.endpoints
-        reading = read_logs(request.service.logs, request.window, request.service.name, alone=alone)
+        reading = read_logs(
+            request.service.logs, request.window, request.service.name, alone=alone, signatures=request.signatures
+        )
         return Recording(
             request.service.name,
             request.window,

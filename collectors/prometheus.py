@@ -333,7 +333,7 @@ def _collected(server: _Server) -> Recording:
         return Recording(request.service.name, request.window, sources=(source,), step=request.step)
     series = server.all_values(_planned(server, survey, window))
     moved = [replace(one, times=one.times - shift) for one in unique(series)]
-    recording = translate(moved, request.dialects, request.service, request.window)
+    recording = translate(moved, request.dialects, request.service, request.window, request.signatures)
     problems = [*recording.problems, *survey.problems]
     if ahead:
         problems.append(

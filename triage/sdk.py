@@ -15,6 +15,7 @@ from triage.ingest.host import engines, processes, procfs
 from triage.ingest.host.sampling import Reading, Samples, beats, in_background
 from triage.ingest.logs import LogReading, read_logs
 from triage.ingest.logs.changes import read_changes
+from triage.ingest.logs.loading import Signatures, load_signatures
 from triage.ingest.metrics import openmetrics
 from triage.ingest.metrics.naming import GENERIC, Index, index_names, is_engine_name
 from triage.ingest.metrics.translate import translate
@@ -50,6 +51,7 @@ __all__ = [
     "Series",
     "Service",
     "Signal",
+    "Signatures",
     "Source",
     "SourceState",
     "StopSignal",
@@ -93,6 +95,7 @@ class Request:
     :param environ: environment variables (credentials come from here, never from the command line)
     :param progress: is told what happens, and how far it is (0 to 1)
     :param stop: set when the user has had enough; return what there is
+    :param signatures: what lines of logs and Xids mean
     :param clock: current Unix time
     """
 
@@ -105,6 +108,7 @@ class Request:
     environ: Mapping[str, str] = field(default_factory=dict)
     progress: Callable[[str, float], None] = _silent
     stop: StopSignal = field(default_factory=StopSignal)
+    signatures: Signatures = field(default_factory=load_signatures)
 
 
 @runtime_checkable

@@ -45,6 +45,8 @@ class Defaults(BaseModel):
     :param sample: how long live sources are sampled
     :param timeout: longest wait for one answer
     :param rules: folders of further rules
+    :param dialects: folders of further dialects
+    :param signatures: folders of further signatures
     :param playbooks: folders of further playbooks
     """
 
@@ -56,6 +58,8 @@ class Defaults(BaseModel):
     sample: Seconds = 30.0
     timeout: Seconds = 10.0
     rules: tuple[Path, ...] = ()
+    dialects: tuple[Path, ...] = ()
+    signatures: tuple[Path, ...] = ()
     playbooks: tuple[Path, ...] = ()
 
 
@@ -114,7 +118,7 @@ def read_settings(path: Path) -> Settings:
         raise ConfigError(f"{path}: 'service' must be tables", "write [service.llm-prod]")
     services = {name: _service(path, name, table, defaults) for name, table in tables.items()}
     folder = path.resolve().parent
-    rooted = {"rules": _rooted(folder, defaults.rules), "playbooks": _rooted(folder, defaults.playbooks)}
+    rooted = {name: _rooted(folder, getattr(defaults, name)) for name in ("rules", "dialects", "signatures", "playbooks")}
     return Settings(path, defaults.model_copy(update=rooted), services)
 
 

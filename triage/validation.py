@@ -5,9 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import zip_longest
+from pathlib import Path as FilePath
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
+
+from triage.yamltext import Marked
 
 Path = tuple[str | int, ...]
 
@@ -43,6 +46,33 @@ class Complaint:
     text: str
     hint: str = ""
     on_key: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong with a file that a person wrote.
+
+    :param line: from 1
+    :param column: from 1
+    :param text: what is wrong, without a final stop
+    :param hint: what to write instead, or empty
+    """
+
+    path: FilePath
+    line: int
+    column: int
+    text: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}:{self.column}: {self.text}" + (f" ({self.hint})" if self.hint else "")
+
+
+def faults_of(path: FilePath, data: bytes, told: Iterable[Complaint]) -> tuple[Fault, ...]:
+    """Complaints in the order of their places; only a faulty file is parsed a second time for that."""
+    marked = Marked(data.decode())
+    places = [(marked.place(one.path, key=one.on_key), one) for one in told]
+    return tuple(Fault(path, *place, one.text, one.hint) for place, one in sorted(places, key=lambda pair: pair[0]))
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

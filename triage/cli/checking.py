@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from threading import BoundedSemaphore
 
-from triage.cli.effective import playbooks_of, rules_of, settings_of
+from triage.cli.effective import language_of, playbooks_of, rules_of, settings_of
 from triage.cli.report import EXIT_CODES, diagnosed
 from triage.cli.sources import Span, Tools, asked, service_of, span_of, tools_of
 from triage.errors import ConfigError, ExitCode, TriageError
@@ -67,7 +67,7 @@ def checked(args: argparse.Namespace) -> ExitCode:
     budget = seconds(args.budget) if args.budget else _BUDGET
     live = any(service.incident is None for service in services)
     round_ = _Round(
-        tools_of(args) if live else Tools((), ()),
+        tools_of(args, settings) if live else Tools((), language_of(args, settings)),
         rules_of(args, settings),
         playbooks_of(args, settings),
         span_of(args, settings.defaults, time.time()),
@@ -98,7 +98,9 @@ class _Round:
     def judge(self, service: Service) -> Diagnosis:
         """One service's diagnosis, within what is left of the time."""
         with self.gate:
-            recording = self._ask(service) if service.incident is None else read_any(service.incident, service)
+            recording = (
+                self._ask(service) if service.incident is None else read_any(service.incident, service, self.tools.language)
+            )
             return diagnosed(recording, self.rules, self.playbooks)
 
     def _ask(self, service: Service) -> Recording:

@@ -1,10 +1,11 @@
-"""The settings and rules that are in force for a run of a command."""
+"""The settings, rules, dialects and signatures that are in force for a run of a command."""
 
 import argparse
 import os
 from pathlib import Path
 
 from triage.engine.rules.loading import load_rules
+from triage.ingest.language import Language, load_language
 from triage.model.rule import Rule
 from triage.model.service import Service
 from triage.settings import Settings, find_settings, read_settings
@@ -19,6 +20,11 @@ def settings_of(args: argparse.Namespace) -> Settings:
 def rules_of(args: argparse.Namespace, settings: Settings) -> tuple[Rule, ...]:
     """All rules: shipped ones, those of the settings, those of the flags."""
     return load_rules([*settings.defaults.rules, *args.rules])
+
+
+def language_of(args: argparse.Namespace, settings: Settings) -> Language:
+    """All dialects and signatures: shipped ones, those of the settings, those of the flags."""
+    return load_language((*settings.defaults.dialects, *args.dialects), (*settings.defaults.signatures, *args.signatures))
 
 
 def playbooks_of(args: argparse.Namespace, settings: Settings) -> tuple[Path, ...]:

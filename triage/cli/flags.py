@@ -32,7 +32,7 @@ def add_source_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def add_setting_flags(parser: argparse.ArgumentParser) -> None:
-    """Flags that say which settings and which rules count."""
+    """Flags that say which settings, rules, dialects and signatures count."""
     group = parser.add_argument_group("settings")
     group.add_argument(
         "--config",
@@ -43,6 +43,8 @@ def add_setting_flags(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--rules", metavar="DIR", type=Path, action="append", default=[], help="folder of further rules (may be repeated)"
     )
+    group.add_argument("--dialects", metavar="DIR", type=Path, action="append", default=[], help="folder of further dialects")
+    group.add_argument("--signatures", metavar="DIR", type=Path, action="append", default=[], help="folder of further signatures")
     group.add_argument("--playbooks", metavar="DIR", type=Path, action="append", default=[], help="folder of further playbooks")
     group.add_argument("--quiet", action="store_true", help="no progress on stderr")
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from triage.cli import Parser
+    from triage.ingest.language import Language
     from triage.learn.screen import Screen
     from triage.model.rule import Rule
 
@@ -93,7 +94,7 @@ def _lesson(args: argparse.Namespace) -> ExitCode:
     unknown = {look.rule for step in lesson.steps for look in step.look if look.rule} - {rule.id for rule in rules}
     if unknown:
         raise UsageError(f"lesson {lesson.id} asks of rules that are not there: {', '.join(sorted(unknown))}", "check --rules")
-    show_lesson(_screen(), lesson, Case(find_case(lesson.incident, args.cases), rules), args.lang)
+    show_lesson(_screen(), lesson, Case(find_case(lesson.incident, args.cases), rules, _language(args)), args.lang)
     return ExitCode.HEALTHY
 
 
@@ -112,7 +113,7 @@ def _drill(args: argparse.Namespace) -> ExitCode:
     path = _chosen(cases, args.case, progress.drills.keys())
     screen = _screen(_lines(args.answers))
     truth = read_truth(path / "truth.toml")
-    outcome = Drill(Case(path, _rules(args)), truth, cases.index(path) + 1, screen, args.lang).run()
+    outcome = Drill(Case(path, _rules(args), _language(args)), truth, cases.index(path) + 1, screen, args.lang).run()
     if outcome.named:
         write_progress(place, progress.after(path.name, outcome.score))
     return ExitCode.HEALTHY
@@ -152,6 +153,13 @@ def _rules(args: argparse.Namespace) -> "tuple[Rule, ...]":
     from triage.cli.effective import rules_of, settings_of
 
     return rules_of(args, settings_of(args))
+
+
+def _language(args: argparse.Namespace) -> "Language":
+    """The dialects and signatures in force."""
+    from triage.cli.effective import language_of, settings_of
+
+    return language_of(args, settings_of(args))
 
 
 def _lines(path: Path | None) -> "Iterator[str] | None":

@@ -28,9 +28,10 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
 
 def run(args: argparse.Namespace) -> ExitCode:
     """Read, diagnose, report."""
-    from triage.cli.effective import named_service, settings_of
+    from triage.cli.effective import language_of, named_service, settings_of
     from triage.cli.report import report
     from triage.ingest.files.incident import read_any
 
     settings = settings_of(args)
-    return report(read_any(args.path, named_service(args.service, settings)), args, settings)
+    recording = read_any(args.path, named_service(args.service, settings), language_of(args, settings))
+    return report(recording, args, settings)

@@ -1,9 +1,10 @@
-"""``triage rules``: list, show and check the rules, and give their schema to editors."""
+"""``triage rules``: list, show and check the rules and what they rest on, and give their schemas to editors."""
 
 import argparse
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,10 @@ from triage.errors import ExitCode, UsageError
 if TYPE_CHECKING:
     from triage.cli import Parser
     from triage.lint.problem import Problem
+
+
+SCHEMAS = ("rule", "dialect", "signatures", "statements", "lexicon", "xid")
+"""Kinds of files that people write."""
 
 
 def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
@@ -26,13 +31,23 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
     showing.set_defaults(way=_show)
     for way in (listing, showing):
         add_setting_flags(way)
-    linting = ways.add_parser("lint", help="check rule files and show what is wrong under its source line")
-    linting.add_argument("folders", metavar="DIR", type=Path, nargs="*", help="folders of rules (the shipped ones)")
+    linting = ways.add_parser(
+        "lint",
+        help="check rules, dialects and signatures and show what is wrong under its source line",
+        description="Checks the folders that are named, or all that is shipped, and shows each problem under its source line.",
+    )
+    linting.add_argument("folders", metavar="DIR", type=Path, nargs="*", help="folders of rules")
+    linting.add_argument("--dialects", metavar="DIR", type=Path, action="append", default=[], help="check a folder of dialects")
+    linting.add_argument(
+        "--signatures", metavar="DIR", type=Path, action="append", default=[], help="check a folder of signatures"
+    )
     linting.add_argument("--playbooks", metavar="DIR", type=Path, action="append", default=[], help="folder of further playbooks")
     linting.add_argument("--quiet", action="store_true", help="show errors only; warnings are counted")
     linting.add_argument("--strict", action="store_true", help="warnings count as problems")
     linting.set_defaults(way=_lint)
-    ways.add_parser("schema", help="the JSON Schema of a rule file").set_defaults(way=_schema)
+    schema = ways.add_parser("schema", help="the JSON Schema of a kind of file, for editors")
+    schema.add_argument("kind", choices=SCHEMAS, nargs="?", default="rule", help="kind of file (rule)")
+    schema.set_defaults(way=_schema)
     return parser
 
 
@@ -68,17 +83,46 @@ def _show(args: argparse.Namespace) -> ExitCode:
 
 def _lint(args: argparse.Namespace) -> ExitCode:
     """Every problem under its source line, then the sum."""
-    from triage.lint import gather, lint
     from triage.lint.problem import Severity, shown
 
-    ruleset = gather(args.folders, args.playbooks)
-    texts = {file.path: file.data.decode(errors="replace") for file in ruleset.files}
-    problems = lint(ruleset)
+    problems, texts, counts = _linted(args)
     errors = [problem for problem in problems if problem.severity is Severity.ERROR]
     shown_ones = errors if args.quiet else problems
     sys.stdout.write("".join(f"{shown(problem, texts[problem.path])}\n\n" for problem in shown_ones))
-    sys.stdout.write(f"{_counted(len(ruleset.files), 'rule')}, {_count(problems)}\n")
+    sys.stdout.write(f"{counts}, {_count(problems)}\n")
     return ExitCode.DATA if errors or (args.strict and problems) else ExitCode.HEALTHY
+
+
+def _linted(args: argparse.Namespace) -> "tuple[list[Problem], dict[Path, str], str]":
+    """The problems of what was named, or of all that is shipped; the text of each file; how many files of each sort."""
+    from triage.bundle import bundled
+    from triage.ingest.logs.loading import load_signatures
+    from triage.lint import gather, lint
+    from triage.lint.language import lint_dialects, lint_signatures
+
+    everything = not (args.folders or args.dialects or args.signatures)
+    problems: list[Problem] = []
+    texts: dict[Path, str] = {}
+    counts: list[str] = []
+    ruleset = gather(args.folders, args.playbooks)
+    if everything or args.signatures:
+        folders = [bundled("signatures")] if everything else args.signatures
+        found, read = lint_signatures(folders, ruleset.rules)
+        problems, texts = [*problems, *found], {**texts, **read}
+        counts.append(_counted(len(read), "file") + " of signatures")
+    if everything or args.dialects:
+        found, read = lint_dialects([bundled("collectors") / "dialects"] if everything else args.dialects)
+        problems, texts = [*problems, *found], {**texts, **read}
+        counts.append(_counted(len(read), "dialect"))
+    if everything or args.folders:
+        known = (
+            load_signatures() if any(problem.severity == "error" for problem in problems) else load_signatures(args.signatures)
+        )
+        found = lint(replace(ruleset, signatures=known))
+        problems = [*found, *problems]
+        texts |= {file.path: file.data.decode(errors="replace") for file in ruleset.files}
+        counts.append(_counted(len(ruleset.files), "rule"))
+    return problems, texts, ", ".join(reversed(counts))
 
 
 def _count(problems: "Sequence[Problem]") -> str:
@@ -96,14 +140,9 @@ def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _schema(_args: argparse.Namespace) -> ExitCode:
+def _schema(args: argparse.Namespace) -> ExitCode:
     """The schema, for editors that know JSON Schema; with the names of all signals, so that they can be completed."""
-    from triage.model.rule import Rule
-    from triage.model.vocabulary import catalogue
+    from triage.lint.schemas import schema_of
 
-    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Rule.model_json_schema()}
-    parts = schema["$defs"]
-    for place in (parts["Measure"]["properties"]["signal"], parts["Gone"]["properties"]["gone"]):
-        place["enum"] = list(catalogue())
-    sys.stdout.write(json.dumps(schema, indent=2) + "\n")
+    sys.stdout.write(json.dumps(schema_of(args.kind), indent=2) + "\n")
     return ExitCode.HEALTHY

@@ -86,13 +86,14 @@ def _add_work(parser: "Parser") -> None:
 
 def run(args: argparse.Namespace) -> ExitCode:
     """Score or sweep, and print."""
-    from triage.cli.effective import rules_of, settings_of
+    from triage.cli.effective import language_of, rules_of, settings_of
     from triage.cli.progress import progress
     from triage.score.board import Bench
     from triage.score.cases import cases_in
     from triage.score.store import cache_folder
 
-    bench = Bench(rules_of(args, settings_of(args)), cache_folder() if args.cache else None)
+    settings = settings_of(args)
+    bench = Bench(rules_of(args, settings), cache_folder() if args.cache else None, language_of(args, settings))
     cases = cases_in(args.folders, args.blind)
     work = _swept if args.sweep else _covered if args.coverage else _scored
     with progress(quiet=args.quiet) as tell:

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from triage.cli.effective import language_of
 from triage.cli.progress import progress
 from triage.collect import PATIENCE, Progress, collect
 from triage.errors import UsageError
 from triage.ingest.files.incident import read_any
+from triage.ingest.language import Language
 from triage.ingest.logs import window_of_logs
-from triage.ingest.metrics.dialects import load_dialects
-from triage.model.dialect import Dialect
 from triage.model.recording import Recording, Window
 from triage.model.service import Service
 from triage.plugins import load_collectors
@@ -157,12 +157,12 @@ class Tools:
     """What services are asked with; loaded once, however many there are."""
 
     collectors: tuple[Collector, ...]
-    dialects: tuple[Dialect, ...]
+    language: Language
 
 
-def tools_of(args: argparse.Namespace) -> Tools:
-    """The shipped collectors and dialects, and the collectors of the flags."""
-    return Tools(tuple(load_collectors(args.collectors).values()), load_dialects())
+def tools_of(args: argparse.Namespace, settings: Settings) -> Tools:
+    """Collectors, dialects and signatures: shipped ones, those of the settings, those of the flags."""
+    return Tools(tuple(load_collectors(args.collectors).values()), language_of(args, settings))
 
 
 def recording_of(args: argparse.Namespace, settings: Settings) -> Recording:
@@ -170,9 +170,9 @@ def recording_of(args: argparse.Namespace, settings: Settings) -> Recording:
     span = span_of(args, settings.defaults, time.time())
     service = service_of(args, settings)
     if service.incident is not None:
-        return read_any(service.incident, service)
+        return read_any(service.incident, service, language_of(args, settings))
     with progress(quiet=args.quiet) as tell, _stdin_kept(service) as service:
-        return asked(service, span, tools_of(args), tell)
+        return asked(service, span, tools_of(args, settings), tell)
 
 
 def asked(service: Service, span: Span, tools: Tools, tell: Progress, patience: float = PATIENCE) -> Recording:
@@ -183,5 +183,14 @@ def asked(service: Service, span: Span, tools: Tools, tell: Progress, patience: 
     """
     window = window_of(span, service, time.time())
     step = max(1.0, round((window.end - window.start) / _STEPS_IN_WINDOW))
-    request = Request(service, window, step, span.timeout, tools.dialects, time.time, os.environ)
+    request = Request(
+        service,
+        window,
+        step,
+        span.timeout,
+        tools.language.dialects,
+        time.time,
+        os.environ,
+        signatures=tools.language.signatures,
+    )
     return collect(request, tools.collectors, tell, patience)

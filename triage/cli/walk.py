@@ -145,23 +145,26 @@ def _recordings(args: argparse.Namespace, settings: "Settings") -> "Recordings":
     from triage.tui.recordings import Replay
 
     if args.path is not None:
-        return Replay(args.path.name, _reader(args.path, named_service(args.service, settings)))
+        return Replay(args.path.name, _reader(args.path, named_service(args.service, settings), args, settings))
     from triage.cli.sources import service_of
 
     service = service_of(args, settings)
     if service.incident is not None:
-        return Replay(service.name, _reader(service.incident, service))
+        return Replay(service.name, _reader(service.incident, service, args, settings))
     return _watching(args, settings, service)
 
 
-def _reader(path: Path, service: "Service | None") -> "Callable[[Progress], Recording]":
+def _reader(
+    path: Path, service: "Service | None", args: argparse.Namespace, settings: "Settings"
+) -> "Callable[[Progress], Recording]":
     """Reads a recording."""
 
     def read(tell: "Progress") -> "Recording":
+        from triage.cli.effective import language_of
         from triage.ingest.files.incident import read_any
 
         tell(path.name, "reading", 0.0)
-        recording = read_any(path, service)
+        recording = read_any(path, service, language_of(args, settings))
         tell(path.name, "read", 1.0)
         return recording
 
@@ -181,7 +184,7 @@ def _watching(args: argparse.Namespace, settings: "Settings", service: "Service"
         settings.defaults.model_copy(update={"sample": min(settings.defaults.sample, SAMPLE)}) if sampled else settings.defaults
     )
     span = span_of(args, quick, time.time())
-    tools = cache(lambda: tools_of(args))
+    tools = cache(lambda: tools_of(args, settings))
 
     def ask(tell: "Progress") -> "Recording":
         return asked(service, span, tools(), tell)

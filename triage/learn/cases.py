@@ -8,6 +8,7 @@ from triage.engine.diagnose import diagnose, looked_at
 from triage.engine.frame import Frame
 from triage.errors import InputMissingError
 from triage.ingest.files.incident import read_any
+from triage.ingest.language import Language
 from triage.model.diagnosis import Diagnosis
 from triage.model.recording import Recording
 from triage.model.rule import Rule
@@ -25,11 +26,11 @@ class Case:
     :raises TriageError: the recording cannot be read
     """
 
-    def __init__(self, path: Path, rules: Sequence[Rule]) -> None:
+    def __init__(self, path: Path, rules: Sequence[Rule], language: Language | None = None) -> None:
         self.name = path.name
         self.path = path
         self.rules = {rule.id: rule for rule in rules}
-        self.recording: Recording = read_any(path)
+        self.recording: Recording = read_any(path, language=language)
 
     @cached_property
     def diagnosis(self) -> Diagnosis:

@@ -1,13 +1,14 @@
-"""The linter of rule files: what the schema cannot say. Problems are values; the command line shows them."""
+"""The linter of rules, dialects and signatures: what their forms cannot say. Problems are values; the command line shows them."""
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from triage.bundle import bundled
 from triage.engine.rules.incidents import read_incidents
-from triage.engine.rules.loading import Fault, read_folder
+from triage.engine.rules.loading import read_folder
 from triage.lint import cases, families, graph, levels, measures, references, wording
-from triage.lint.problem import Problem, Severity
+from triage.lint.language import of_fault
+from triage.lint.problem import Problem
 from triage.lint.ruleset import Checked, Ruleset, read_cases, read_levels
 
 Check = Callable[[Checked], Iterator[Problem]]
@@ -37,7 +38,7 @@ def lint(ruleset: Ruleset) -> list[Problem]:
     """All problems of all files, in the order of the files and their lines."""
     found: list[Problem] = []
     for file in ruleset.files:
-        here = [_of_schema(fault) for fault in file.faults]
+        here = [of_fault(fault) for fault in file.faults]
         if file.rule is not None:
             checked = Checked(file, file.rule, ruleset)
             here += [problem for check in CHECKS for problem in check(checked)]
@@ -61,8 +62,3 @@ def gather(folders: Iterable[Path] = (), playbooks: Iterable[Path] = ()) -> Rule
     every = (bundled("rules"), *named)
     cited = frozenset(one.id for folder in every for one in read_incidents(folder))
     return Ruleset(tuple(files), rules, frozenset(books), cited, read_levels(every), known)
-
-
-def _of_schema(fault: Fault) -> Problem:
-    """``schema``: a fault of loading as a problem."""
-    return Problem("schema", Severity.ERROR, fault.text, fault.path, fault.line, fault.column, fault.hint)

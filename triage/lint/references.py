@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from difflib import get_close_matches
 
-from triage.ingest.logs.signatures import signature_book, xid_codes
 from triage.lint.problem import Problem
 from triage.lint.ruleset import Checked, Place
 from triage.model.rule import Gone, Occurrence
@@ -40,7 +39,8 @@ def unknown_events(checked: Checked) -> Iterator[Problem]:
 
     Some events are computed from many lines and are no signatures, so a name that is far from all of them is taken as it is.
     """
-    signatures, codes = signature_book().by_id, xid_codes()
+    known = checked.among.signatures
+    signatures, codes = {one.id for one in known.lines}, known.xids
     for place, condition in checked.conditions():
         if not isinstance(condition, Occurrence):
             continue

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from triage.engine.rules.loading import RuleFile
 from triage.errors import ConfigError
+from triage.ingest.logs.loading import Signatures, load_signatures
 from triage.lint.problem import Problem, Severity
 from triage.model.rule import All, Any, Condition, Not, Rule
 from triage.score.truth import read_truth
@@ -56,6 +57,7 @@ class Ruleset:
     :param playbooks: ids of all playbooks
     :param levels: fixed numbers that are explained, by the signal or the class of observation that they are about
     :param cases: incidents with truth; None where there are none to look at (an installed wheel, a user's folder)
+    :param signatures: what lines mean
     """
 
     files: tuple[RuleFile, ...]
@@ -64,6 +66,7 @@ class Ruleset:
     incidents: frozenset[str]
     levels: Mapping[str, frozenset[float]] = field(default_factory=dict)
     cases: tuple[Case, ...] | None = None
+    signatures: Signatures = field(default_factory=load_signatures)
 
 
 @dataclass(frozen=True)

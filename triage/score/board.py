@@ -11,6 +11,7 @@ from typing import TypeVar, cast
 
 from triage.engine.diagnose import diagnose
 from triage.errors import TriageError
+from triage.ingest.language import Language
 from triage.model.rule import Rule
 from triage.score.cases import Case
 from triage.score.figures import Score
@@ -30,11 +31,13 @@ Progress = Callable[[str, float], None]
 class Bench:
     """What every case is judged with.
 
+    :param language: how cases are read; the shipped one if None
     :param cache: folder in which recordings are kept between runs; nowhere if None
     """
 
     rules: Sequence[Rule]
     cache: Path | None = None
+    language: Language | None = None
     ruled: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -42,7 +45,7 @@ class Bench:
 
     def load(self, case: Case) -> Loaded:
         """A case with its recording."""
-        return load(case, self.cache)
+        return load(case, self.cache, self.language)
 
     def judged(self, case: Case, loaded: Loaded) -> Result:
         """How a case comes out."""

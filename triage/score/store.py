@@ -10,11 +10,12 @@ from pathlib import Path
 
 import triage
 from triage.ingest.files.incident import joined, logs_of, metrics_of, open_incident
+from triage.ingest.language import Language, load_language
 from triage.model.recording import Recording
 from triage.score.cases import Case
 
 _READING = ("ingest", "model")
-"""Packages whose files decide what a recording is: code, dialects, signatures."""
+"""Packages whose files decide what a recording is, beside dialects and signatures."""
 
 
 @dataclass(frozen=True)
@@ -29,21 +30,23 @@ class Loaded:
     metrics: Recording
 
 
-def load(case: Case, folder: Path | None = None) -> Loaded:
+def load(case: Case, folder: Path | None = None, language: Language | None = None) -> Loaded:
     """The recording of a case.
 
     :param folder: where recordings are kept between runs; nowhere if None
+    :param language: how it is read; the shipped one if None
     :raises DataError: a part of the case is damaged
     :raises InputMissingError: a part cannot be read
     """
-    kept = folder / f"{_key(case.path)}.pickle" if folder else None
+    language = language or load_language()
+    kept = folder / f"{_key(case.path, language)}.pickle" if folder else None
     if kept is not None and kept.exists():
         with kept.open("rb") as stream:
             recording, metrics = pickle.load(stream)  # noqa: S301 - the user's own folder, written below and by nobody else
         return Loaded(case, recording, metrics)
-    incident = open_incident(case.path)
+    incident = open_incident(case.path, language=language)
     metrics = metrics_of(incident)
-    recording = joined(metrics, logs_of(case.path), case.path / "changes.jsonl")
+    recording = joined(metrics, logs_of(case.path), case.path / "changes.jsonl", language)
     if kept is not None:
         _keep(kept, (recording, metrics))
     return Loaded(case, recording, metrics)
@@ -63,9 +66,9 @@ def _keep(path: Path, value: object) -> None:
     half.replace(path)
 
 
-def _key(case: Path) -> str:
+def _key(case: Path, language: Language) -> str:
     """What a recording depends on: the case's files and all that reads them."""
-    told = hashlib.sha256(_reading().encode())
+    told = hashlib.sha256(_reading(language).encode())
     for path in sorted(path for path in case.rglob("*") if path.is_file() and path.name != "truth.toml"):
         told.update(f"{path.relative_to(case)}\0{path.stat().st_size}\0".encode())
         told.update(path.read_bytes())
@@ -74,10 +77,10 @@ def _key(case: Path) -> str:
 
 
 @cache
-def _reading() -> str:
-    """What all files that read cases are now."""
+def _reading(language: Language) -> str:
+    """What all that reads cases is now."""
     root = Path(triage.__file__).parent
-    told = hashlib.sha256()
+    told = hashlib.sha256(repr(language).encode())
     for package in _READING:
         folder = Path(str(import_module(f"triage.{package}").__file__)).parent
         for path in sorted(path for path in folder.rglob("*") if path.suffix in {".py", ".yaml", ".toml", ".tsv"}):

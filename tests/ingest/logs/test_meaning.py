@@ -8,12 +8,14 @@ from hypothesis import strategies as st
 
 from triage.errors import ConfigError
 from triage.ingest.logs import read_logs
-from triage.ingest.logs.signatures import Patterns, group_of, searched, signature_book, signatures
+from triage.ingest.logs.signatures import Patterns, group_of, searched
 from triage.ingest.logs.statements import CLASSES, Statements, act_in, address_in, counts_in, seconds_in
 from triage.ingest.logs.templates import MAX_TEMPLATE, name_of, template_of
 from triage.model.recording import Event, Subject, Window
 from triage.model.vocabulary import Scope
 from triage.paraphrase import paraphrased
+
+from .books import BOOK, SHIPPED, SIGNATURES
 
 START = 1_789_560_000.0
 WINDOW = Window(START, START + 1800.0, START - 3600.0)
@@ -185,25 +187,24 @@ def test_any_line_can_be_looked_at(line: bytes) -> None:
 
 def test_words_of_statements_are_valid() -> None:
     """Every group of the data can be compiled."""
-    patterns = Patterns()
-    statements = Statements(patterns)
+    patterns = Patterns(SHIPPED.lexicon)
+    statements = Statements(SHIPPED.statements, SHIPPED.harmless, patterns)
     patterns.compile()
     keys = range(2000)
     with pytest.raises(ConfigError):
-        searched("x", group_of("a(?=b)"))
+        searched("x", group_of("a(?=b)", {}))
     assert statements.classes(keys, b"", harmless=False)[-2:] == ("counted", "acted")
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_paraphrases_say_the_same(seed: int) -> None:
     """Rewritten examples keep their signature: at most one in fifty may lose it."""
-    book = signature_book()
-    lines = [(one, line) for one in signatures() for line in one.example]
+    lines = [(one, line) for one in SIGNATURES for line in one.example]
     missed = [
         line
         for one, line in lines
         if one.id
-        not in {match.signature.id for match in book.match(paraphrased(line, seed).encode(), (one.emitters or ("other",))[0])}
+        not in {match.signature.id for match in BOOK.match(paraphrased(line, seed).encode(), (one.emitters or ("other",))[0])}
     ]
     assert len(missed) <= 0.02 * len(lines), missed
 

@@ -1,18 +1,19 @@
 """The signatures and Xid codes as data, and how a line finds its signature."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from tests.kinds import kinds
 from triage.errors import ConfigError
 from triage.ingest.logs.emitters import KINDS
-from triage.ingest.logs.signatures import Signature, SignatureBook, group_of, searched, signature_book, signatures, xid_codes
+from triage.ingest.logs.signatures import Match, Signature, group_of, searched
 
-BOOK = signature_book()
-SIGNATURES = signatures()
+from .books import BOOK, SHIPPED, SIGNATURES, book_of
+
 EXAMPLES = [(one.id, line) for one in SIGNATURES for line in one.example]
 UNLIKE = [(one.id, line) for one in SIGNATURES for line in one.unlike]
 
@@ -62,8 +63,8 @@ def test_a_signature_speaks_of_what_is_known(signature: Signature) -> None:
 
 def test_no_id_twice() -> None:
     """The table by id has lost nothing."""
-    text = (Path(__file__).parents[3] / "signatures/lines.yaml").read_text(encoding="utf-8")
-    assert text.count("\n- id: ") == len(SIGNATURES)
+    files = (Path(__file__).parents[3] / "signatures" / "lines").glob("*.yaml")
+    assert sum(path.read_text(encoding="utf-8").count("\n- id: ") for path in files) == len(SIGNATURES)
 
 
 def test_an_emitter_that_cannot_say_it_is_not_believed() -> None:
@@ -115,15 +116,15 @@ def test_a_pattern_that_is_no_re2(said: str) -> None:
     """A look-ahead is refused, at the latest when the rarest group of its alternative is met."""
     bad = Signature(id="bad", says=(said,), role="info", severity="info", meaning="x", source="x", example=("ab",))
     with pytest.raises(ConfigError, match="not valid RE2"):
-        list(SignatureBook((bad,)).match(b"a", "engine"))
+        list(book_of((bad,)).match(b"a", "engine"))
 
 
 @pytest.mark.parametrize("signature", SIGNATURES, ids=lambda one: one.id)
 def test_every_group_is_an_re2(signature: Signature) -> None:
     """Groups, counter-groups and fields that no example reaches can be compiled, too."""
     for group in (group for said in signature.says for group in said.split(" & ")):
-        searched(signature.id, group_of(group))
-    searched(signature.id, group_of(signature.not_))
+        searched(signature.id, group_of(group, SHIPPED.lexicon))
+    searched(signature.id, group_of(signature.not_, SHIPPED.lexicon))
     assert all(searched(signature.id, pattern).groups >= 1 for pattern in signature.fields.values())
 
 
@@ -135,9 +136,24 @@ def test_the_order_of_what_is_said_does_not_matter() -> None:
     assert found(turned, "engine") == ["startup-share-too-large"]
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_of_signatures_does_not_matter(seed: int) -> None:
+    """However they are sorted into files, every example has the same signatures in the same order."""
+    shuffled = list(SIGNATURES)
+    Random(seed).shuffle(shuffled)
+    other = book_of(shuffled)
+    for signature, line in EXAMPLES:
+        emitter = emitter_of(signature)
+        assert told(other.match(line.encode(), emitter)) == told(BOOK.match(line.encode(), emitter))
+
+
+def told(matches: Iterator[Match]) -> list[tuple[str, dict[str, str]]]:
+    return [(match.signature.id, dict(match.groups)) for match in matches]
+
+
 def test_xid_codes() -> None:
     """A lost card is the hardware's fault, a torn-down channel follows from something else, and kinds are known."""
-    codes = xid_codes()
+    codes = SHIPPED.xids
     assert (codes["79"].fault_class, codes["79"].kinds) == ("hardware", ("gpu-off-bus",))
     assert codes["45"].role == "consequence"
     assert codes["31"].fault_class == "app"

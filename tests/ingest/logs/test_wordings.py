@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.kinds import kinds
-from triage.ingest.logs.signatures import signature_book
+
+from .books import BOOK
 
 with (Path(__file__).parent / "wordings" / "lines.tsv").open(encoding="utf-8", newline="") as _stream:
     LINES = [
@@ -19,6 +20,6 @@ with (Path(__file__).parent / "wordings" / "lines.tsv").open(encoding="utf-8", n
 @pytest.mark.parametrize(("emitter", "kind", "line"), LINES)
 def test_a_line_speaks_for_its_kind(emitter: str, kind: str, line: str, written: Callable[[str], str]) -> None:
     """Some signature of the line names the kind."""
-    found = {one for match in signature_book().match(written(line).encode(), emitter) for one in match.signature.kinds}
+    found = {one for match in BOOK.match(written(line).encode(), emitter) for one in match.signature.kinds}
     assert kind in kinds()
     assert kind in found

@@ -46,9 +46,9 @@ def test_the_documented_example_is_sound(tmp_path: Path) -> None:
     """The dialect in the documentation is one that loads, and the documentation speaks of every key."""
     text = (Path(__file__).parents[3] / "docs" / "dialects.md").read_text()
     example = text.partition("```yaml\n")[2].partition("```")[0]
-    dialect, faults = read_dialect(write(tmp_path, example, "acme.yaml"))
-    assert faults == []
-    assert dialect is not None
+    file = read_dialect(write(tmp_path, example, "acme.yaml"))
+    assert file.faults == ()
+    assert file.dialect is not None
     assert {f"`{key}`" for key in (*Entry.model_fields, "identity")} - set(re.findall(r"`\w+`", text)) == set()
 
 
@@ -99,15 +99,15 @@ def test_all_faults_of_all_files_are_told_with_their_places(tmp_path: Path) -> N
 )
 def test_each_kind_of_fault_is_told(tmp_path: Path, change: tuple[str, str], expected: str) -> None:
     """Repeated keys, patterns that are not linear, signals of another kind, entries without a purpose, anchors."""
-    dialect, faults = read_dialect(write(tmp_path, GOOD.replace(*change)))
-    assert (dialect is None) == bool(faults)
-    assert expected in "\n".join(faults)
+    file = read_dialect(write(tmp_path, GOOD.replace(*change)))
+    assert (file.dialect is None) == bool(file.faults)
+    assert expected in "\n".join(map(str, file.faults))
 
 
 def test_an_unreadable_file_is_a_fault(tmp_path: Path) -> None:
     """A folder that is called like a dialect cannot be read as one."""
     (tmp_path / "odd.yaml").mkdir()
-    with pytest.raises(ConfigError, match=r"odd\.yaml: the file cannot be read"):
+    with pytest.raises(ConfigError, match=r"odd\.yaml:1:1: the file cannot be read"):
         load_dialects([tmp_path])
 
 
@@ -116,8 +116,8 @@ def test_any_bytes_are_a_dialect_or_have_faults(tmp_path_factory: pytest.TempPat
     """Whatever stands in a file, it is told and does not end the program."""
     path = tmp_path_factory.getbasetemp() / "any.yaml"
     path.write_bytes(data)
-    dialect, faults = read_dialect(path)
-    assert (dialect is None) == bool(faults)
+    file = read_dialect(path)
+    assert (file.dialect is None) == bool(file.faults)
 
 
 @given(
@@ -132,6 +132,6 @@ def test_values_of_any_kind_are_told(tmp_path_factory: pytest.TempPathFactory, v
     path.write_text(
         f"name: kinds\ntitle: t\nscope: replica\njobs: {shown}\nmetrics:\n- {{names: a, where: {shown}}}\n- {shown}\n"
     )
-    dialect, faults = read_dialect(path)
-    assert dialect is None
-    assert faults
+    file = read_dialect(path)
+    assert file.dialect is None
+    assert file.faults

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -14,29 +14,9 @@ from triage.errors import ConfigError
 from triage.model import rule as model
 from triage.model.rule import Rule
 from triage.model.vocabulary import Cause, catalogue
-from triage.validation import Complaint, complaints, did_you_mean
+from triage.validation import Complaint, Fault, complaints, did_you_mean, faults_of
 
 _UNKNOWN_SIGNAL = re.compile(r"no signal is called (\S+)")
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """One thing wrong with a rule file.
-
-    :param line: from 1
-    :param column: from 1
-    :param text: what is wrong, without a final stop
-    :param hint: what to write instead, or empty
-    """
-
-    path: Path
-    line: int
-    column: int
-    text: str
-    hint: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.path}:{self.line}:{self.column}: {self.text}" + (f" ({self.hint})" if self.hint else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +74,7 @@ def read_rule(path: Path) -> RuleFile:
     try:
         return RuleFile(path, data, Rule.model_validate(value))
     except ValidationError as error:
-        return RuleFile(path, data, None, _placed(path, data, complaints(error, value, keys())))
+        return RuleFile(path, data, None, faults_of(path, data, map(_hinted, complaints(error, value, keys()))))
     except RecursionError:
         return RuleFile(path, data, None, (Fault(path, 1, 1, "the conditions are nested too deeply"),))
 
@@ -106,16 +86,10 @@ def keys() -> frozenset[str]:
     return frozenset(field.alias or name for one in models for name, field in one.model_fields.items())
 
 
-def _placed(path: Path, data: bytes, told: Iterable[Complaint]) -> tuple[Fault, ...]:
-    """Complaints in the order of their places; only a faulty file is parsed a second time for that."""
-    marked = yamltext.Marked(data.decode())
-    faults = []
-    for complaint in told:
-        line, column = marked.place(complaint.path, key=complaint.on_key)
-        unknown = _UNKNOWN_SIGNAL.search(complaint.text)
-        hint = did_you_mean(unknown[1], catalogue()) if unknown else complaint.hint
-        faults.append(Fault(path, line, column, complaint.text, hint))
-    return tuple(sorted(faults, key=lambda fault: (fault.line, fault.column)))
+def _hinted(complaint: Complaint) -> Complaint:
+    """The complaint with the nearest signal for an unknown one."""
+    unknown = _UNKNOWN_SIGNAL.search(complaint.text)
+    return replace(complaint, hint=did_you_mean(unknown[1], catalogue())) if unknown else complaint
 
 
 def _in_its_place(file: RuleFile, folder: Path) -> RuleFile:

@@ -11,9 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from triage.errors import DataError, InputMissingError
 from triage.ingest.files.scrapes import Scrape, find_scrapes, gathered, labelled, moment_of
+from triage.ingest.language import Language, load_language
 from triage.ingest.logs import read_logs, window_of_logs
 from triage.ingest.logs.changes import read_changes
-from triage.ingest.metrics.dialects import load_dialects
 from triage.ingest.metrics.naming import index_names, is_engine_name, speaker
 from triage.ingest.metrics.openmetrics import parse, read_text
 from triage.ingest.metrics.translate import translate, with_source
@@ -68,15 +68,16 @@ class Case(BaseModel):
         )
 
 
-def read_any(path: Path, service: Service | None = None) -> Recording:
+def read_any(path: Path, service: Service | None = None, language: Language | None = None) -> Recording:
     """The recording in a path: an incident folder, a Parquet recording, an exposition with timestamps, a Prometheus answer.
 
     :param service: what is known of the service from settings; what the folder says itself comes first
+    :param language: how its parts are read; the shipped one if not given
     :raises InputMissingError: nothing is there
     :raises DataError: it is damaged or of no known form
     """
     if path.is_dir():
-        return read_incident(path, service)
+        return read_incident(path, service, language)
     if not path.exists():
         raise InputMissingError(f"{path} does not exist", "name an incident folder, a recording or a dump of metrics")
     with _opened(path) as stream:
@@ -85,7 +86,7 @@ def read_any(path: Path, service: Service | None = None) -> Recording:
         from triage.ingest.files.parquet import read_recording
 
         return read_recording(path)
-    return _from_samples(path, service)
+    return _from_samples(path, service, language or load_language())
 
 
 def _opened(path: Path) -> BinaryIO:
@@ -116,7 +117,7 @@ def _samples(path: Path, moment: float | None = None) -> tuple[list[RawSeries], 
     return exposition.series, strange, exposition.undated > 0
 
 
-def _from_samples(path: Path, service: Service | None) -> Recording:
+def _from_samples(path: Path, service: Service | None, language: Language) -> Recording:
     """A recording of a bare file: the last third of its time is judged, what is before tells what is usual."""
     series, problems, _ = _samples(path)
     span = _span(series)
@@ -128,17 +129,17 @@ def _from_samples(path: Path, service: Service | None) -> Recording:
     first, last = span
     start = last - max((last - first) / 3.0, min(last - first, 120.0))
     window = Window(start, last, max(first, start - BASELINE_SPAN))
-    service = service or Service(name=_service_in(series, path, path.name.partition(".")[0]))
-    recording = with_source(translate(series, load_dialects(), service, window), "metrics")
+    service = service or Service(name=_service_in(series, path, path.name.partition(".")[0], language))
+    recording = with_source(translate(series, language.dialects, service, window, language.signatures), "metrics")
     return replace(recording, problems=(*problems, *recording.problems))
 
 
-def _service_in(series: list[RawSeries], path: Path, name: str) -> str:
+def _service_in(series: list[RawSeries], path: Path, name: str, language: Language) -> str:
     """The service to look at if nobody said which: the one of this name, else what all engines in the data go by.
 
     :raises DataError: they are several services
     """
-    index = index_names(load_dialects())
+    index = index_names(language.dialects)
     if select(series, Service(name=name), lambda metric: speaker(index, metric)).named:
         return name
     engines = [one.labels for one in series if is_engine_name(index, one.name)]
@@ -164,6 +165,7 @@ class Incident:
     """An incident folder before its metrics are translated.
 
     :param series: what is in its metrics
+    :param language: how its parts are read
     :param problems: what was strange about its files, one sentence each
     """
 
@@ -171,24 +173,26 @@ class Incident:
     service: Service
     window: Window
     series: list[RawSeries]
+    language: Language
     problems: tuple[str, ...] = ()
 
 
-def read_incident(folder: Path, service: Service | None = None) -> Recording:
+def read_incident(folder: Path, service: Service | None = None, language: Language | None = None) -> Recording:
     """The recording of an incident folder. Every part but one source of data is optional.
 
     :raises DataError: a part is damaged, or there is nothing to judge
     :raises InputMissingError: a part cannot be read
     """
-    return recording_of(open_incident(folder, service))
+    return recording_of(open_incident(folder, service, language))
 
 
-def open_incident(folder: Path, service: Service | None = None) -> Incident:
+def open_incident(folder: Path, service: Service | None = None, language: Language | None = None) -> Incident:
     """The parts of an incident folder that the recording is made of.
 
     :raises DataError: a part is damaged, or there is nothing to judge
     :raises InputMissingError: a part cannot be read
     """
+    language = language or load_language()
     case, problems = _case(folder / "case.toml")
     scrapes = find_scrapes(folder)
     if not scrapes and not _has_files(folder / "logs") and not (folder / "changes.jsonl").exists():
@@ -197,13 +201,13 @@ def open_incident(folder: Path, service: Service | None = None) -> Incident:
             f"an incident folder has {METRIC_FILES[0]}[.gz], logs/ or changes.jsonl",
         )
     default = case.service or (service.name if service else folder.resolve().name)
-    series, strange = _scraped(scrapes, case, default)
-    known = _service(case, folder, series, service)
+    series, strange = _scraped(scrapes, case, default, language)
+    known = _service(case, folder, series, service, language)
     window, outside = _window(case, series, folder)
-    return Incident(folder, known, window, series, (*problems, *strange, *outside))
+    return Incident(folder, known, window, series, language, (*problems, *strange, *outside))
 
 
-def _scraped(scrapes: list[Scrape], case: Case, service: str) -> tuple[list[RawSeries], tuple[str, ...]]:
+def _scraped(scrapes: list[Scrape], case: Case, service: str, language: Language) -> tuple[list[RawSeries], tuple[str, ...]]:
     """The series of all files of metrics, and what was strange about them.
 
     Where nothing says when scrapes were made only their order is known: the last one of each target stands for the window's end.
@@ -224,7 +228,7 @@ def _scraped(scrapes: list[Scrape], case: Case, service: str) -> tuple[list[RawS
             continue
         told += strange
         if undated:
-            series = labelled(series, _scraper_labels(series, one, service))
+            series = labelled(series, _scraper_labels(series, one, service, language))
         if undated and moment is None:
             guessed[one.target] = one.path.name, series
         else:
@@ -233,11 +237,11 @@ def _scraped(scrapes: list[Scrape], case: Case, service: str) -> tuple[list[RawS
     return gathered([*parts, *(series for _, series in guessed.values())]), told
 
 
-def _scraper_labels(series: list[RawSeries], scrape: Scrape, service: str) -> dict[str, str]:
+def _scraper_labels(series: list[RawSeries], scrape: Scrape, service: str, language: Language) -> dict[str, str]:
     """What a scraper would have said of the target of a file: its name, and that an engine in this folder is the service's."""
     if any("instance" in one.labels or "pod" in one.labels for one in series):
         return {}
-    index = index_names(load_dialects())
+    index = index_names(language.dialects)
     engine = any(is_engine_name(index, one.name) for one in series)
     place = {"instance": scrape.target, "job": scrape.target} if scrape.target else {}
     return {**place, "service": service} if engine else place
@@ -250,12 +254,14 @@ def _has_files(folder: Path) -> bool:
 
 def recording_of(incident: Incident) -> Recording:
     """The recording of an opened incident."""
-    return joined(metrics_of(incident), logs_of(incident.folder), incident.folder / "changes.jsonl")
+    return joined(metrics_of(incident), logs_of(incident.folder), incident.folder / "changes.jsonl", incident.language)
 
 
 def metrics_of(incident: Incident) -> Recording:
     """The recording of an incident's metrics alone."""
-    metrics = with_source(translate(incident.series, load_dialects(), incident.service, incident.window), "metrics")
+    language = incident.language
+    metrics = translate(incident.series, language.dialects, incident.service, incident.window, language.signatures)
+    metrics = with_source(metrics, "metrics")
     return replace(metrics, problems=(*incident.problems, *metrics.problems))
 
 
@@ -264,11 +270,11 @@ def logs_of(folder: Path) -> tuple[Path, ...]:
     return (folder / "logs",) if (folder / "logs").is_dir() else ()
 
 
-def _service(case: Case, folder: Path, series: list[RawSeries], service: Service | None) -> Service:
+def _service(case: Case, folder: Path, series: list[RawSeries], service: Service | None, language: Language) -> Service:
     """The service of a case, completed from settings; if nobody names it, it is the one of the folder's name, or the only one."""
     default = service.name if service else folder.resolve().name
     if service is None and not case.service and not case.labels:
-        default = _service_in(series, folder, default)
+        default = _service_in(series, folder, default, language)
     try:
         told = case.as_service(default)
     except ValidationError as error:
@@ -355,16 +361,24 @@ def _clock(seconds: float) -> str:
         return f"{seconds:g}"
 
 
-def joined(metrics: Recording, logs: Sequence[Path], changes: Path) -> Recording:
+def joined(metrics: Recording, logs: Sequence[Path], changes: Path, language: Language | None = None) -> Recording:
     """The recording of metrics and of what lies beside them.
 
     :param logs: files or folders
     :param changes: a file that need not be there
+    :param language: how lines are read; the shipped one if not given
     """
     blank = Recording(metrics.service, metrics.window, step=metrics.step)
     parts = [metrics]
     if logs:
-        reading = read_logs(logs, metrics.window, metrics.service, _emitter_subjects(metrics), alone=not metrics.series)
+        reading = read_logs(
+            logs,
+            metrics.window,
+            metrics.service,
+            _emitter_subjects(metrics),
+            alone=not metrics.series,
+            signatures=language.signatures if language else None,
+        )
         parts.append(replace(blank, events=reading.events, series=reading.series, facts=reading.facts, sources=reading.sources))
     if changes.exists():
         events, source = read_changes(changes, metrics.window)

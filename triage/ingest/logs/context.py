@@ -8,6 +8,7 @@ import re2
 
 from triage.ingest.logs.changes import workload_of
 from triage.ingest.logs.emitters import Subjects
+from triage.ingest.logs.loading import Signatures
 from triage.model.recording import Subject, Window
 from triage.model.vocabulary import Scope
 
@@ -32,6 +33,7 @@ class Context:
     """What is known around a log.
 
     :param stems: names of all log files, without what is behind the first dot
+    :param signatures: what lines mean
     :param adopted: the workload that is ours though it is called otherwise; empty if there is none
     """
 
@@ -40,6 +42,7 @@ class Context:
     subjects: Subjects
     utc_offset: float
     stems: frozenset[str]
+    signatures: Signatures
     adopted: str = ""
 
     def of_pod(self, name: str) -> Owned:

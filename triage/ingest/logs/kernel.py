@@ -6,7 +6,7 @@ import re2
 
 from triage.ingest.logs.keeping import Key
 from triage.ingest.logs.redaction import clean_bytes
-from triage.ingest.logs.signatures import xid_codes
+from triage.ingest.logs.signatures import XidCode
 from triage.model.recording import Event
 
 _XID = re2.compile(rb"\bXid \((?:PCI:)?([0-9a-fA-F:.]+)\): (\d{1,4}),? ?(.*)$")
@@ -31,10 +31,12 @@ def xid_of(line: bytes) -> Xid | None:
     return Xid(clean_bytes(code, 10), clean_bytes(pci, 40), rest)
 
 
-def xid_event(key: Key, time: float, rest: bytes, line: bytes, emitter: str, source: str) -> Event:
-    """The event of an Xid line."""
+def xid_event(key: Key, time: float, rest: bytes, line: bytes, emitter: str, source: str, meaning: XidCode | None) -> Event:
+    """The event of an Xid line.
+
+    :param meaning: what its code means; None if nobody knows
+    """
     attrs = {"pci": key.apart[0], "emitter": emitter} | _xid_details(rest)
-    meaning = xid_codes().get(key.name)
     if meaning is not None:
         attrs |= {"class": meaning.fault_class, "meaning": meaning.name, "scope": meaning.scope, "role": meaning.role}
         attrs |= {"kinds": " ".join(meaning.kinds), "action": meaning.action}

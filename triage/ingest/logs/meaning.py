@@ -9,9 +9,10 @@ from triage.ingest.logs.forms import record_of
 from triage.ingest.logs.identities import IDENTITY, Identities
 from triage.ingest.logs.joining import Trace
 from triage.ingest.logs.keeping import Kept, Key
+from triage.ingest.logs.loading import Signatures
 from triage.ingest.logs.redaction import clean, clean_bytes
 from triage.ingest.logs.residue import FAILURE, STRONG, Residue, is_error_like
-from triage.ingest.logs.signatures import Match, Patterns, SignatureBook, signatures, unescaped
+from triage.ingest.logs.signatures import Match, Patterns, SignatureBook, unescaped
 from triage.ingest.logs.statements import DECIDED_BY_VALUES, Names, Statements
 from triage.ingest.logs.templates import template_of
 from triage.ingest.logs.tracebacks import fields_of
@@ -76,10 +77,11 @@ class _Book(NamedTuple):
 
 
 @cache
-def _book() -> _Book:
-    patterns = Patterns()
-    book = SignatureBook(signatures(), patterns)
-    found = _Book(patterns, book, Statements(patterns), patterns.add(FAILURE), patterns.add(STRONG), patterns.add(IDENTITY))
+def _book_of(told: Signatures) -> _Book:
+    patterns = Patterns(told.lexicon)
+    book = SignatureBook(told.lines, patterns)
+    said = Statements(told.statements, told.harmless, patterns)
+    found = _Book(patterns, book, said, patterns.add(FAILURE), patterns.add(STRONG), patterns.add(IDENTITY))
     patterns.compile()
     return found
 
@@ -95,9 +97,17 @@ class Meaning:
     """
 
     def __init__(
-        self, emitter: str, window: Window, source: str, pod: Callable[[str], Owned], node: Callable[[str], Owned], names: Names
+        self,
+        emitter: str,
+        window: Window,
+        source: str,
+        signatures: Signatures,
+        pod: Callable[[str], Owned],
+        node: Callable[[str], Owned],
+        names: Names,
     ) -> None:
         self._emitter = emitter
+        self._book = _book_of(signatures)
         self._source = source
         self._pod = pod
         self._node = node
@@ -116,7 +126,7 @@ class Meaning:
         :param raised: the line may itself state an exception, which those inside a traceback may not
         """
         text = unescaped(line.text)
-        book = _book()
+        book = self._book
         keys = book.patterns.match(text)
         if not keys:
             return ()
@@ -153,7 +163,7 @@ class Meaning:
 
     def _state(self, text: bytes, line: Line, keys: Collection[int], matches: Collection[Match], *, raised: bool) -> None:
         """Keeps what a line states, or the line itself if it tells of an error in words that nothing reads."""
-        statements, failure = _book().statements, _book().failure in keys
+        statements, failure = self._book.statements, self._book.failure in keys
         if not (statements.wants(keys) or (failure and not matches)):
             return
         harmless = statements.is_harmless(text)
@@ -185,7 +195,7 @@ class Meaning:
         return shape
 
     def _new_shape(self, text: bytes, line: Line, keys: Collection[int], *, harmless: bool) -> "_Shape":
-        book, record = _book(), record_of(line.text)
+        book, record = self._book, record_of(line.text)
         classes = book.statements.classes(keys, text, harmless=harmless)
         telling = frozenset(
             name for name in classes if name not in DECIDED_BY_VALUES and book.statements.fields(name, text, self._names)
@@ -211,7 +221,7 @@ class Meaning:
         self, name: str, fields: Mapping[str, str] | None, line: Line, shape: "_Shape", signatures_: tuple[str, ...]
     ) -> Event:
         if fields is None:
-            fields = _book().statements.fields(name, unescaped(line.text), self._names) or {}
+            fields = self._book.statements.fields(name, unescaped(line.text), self._names) or {}
         attrs = {
             **{key: clean(value, _FIELD_LENGTH) for key, value in fields.items()},
             "emitter": self._emitter, "level": shape.level, "template": shape.template, "phase": line.phase,

@@ -71,7 +71,9 @@ class Reader:
         self._now = first
         self._timed = first is not None
         self._kept = Kept(context.window)
-        self._meaning = Meaning(emitter.kind, context.window, name, context.of_pod, context.of_node, context.subjects)
+        self._meaning = Meaning(
+            emitter.kind, context.window, name, context.signatures, context.of_pod, context.of_node, context.subjects
+        )
         self._extra: list[Event] = []
         self._joiner = Joiner()
         self._report = SmiReport(emitter.subject, name)
@@ -161,7 +163,20 @@ class Reader:
             found = xid_of(line)
             if found is not None:
                 key = Key("xid", found.code, self.emitter.subject, (found.pci,))
-                self._kept.add(key, time, partial(xid_event, key, time, found.rest, line, self.emitter.kind, self.name))
+                self._kept.add(
+                    key,
+                    time,
+                    partial(
+                        xid_event,
+                        key,
+                        time,
+                        found.rest,
+                        line,
+                        self.emitter.kind,
+                        self.name,
+                        self._context.signatures.xids.get(found.code),
+                    ),
+                )
                 return
         if self.emitter.kind in {"quality", "other"} and self._timed:
             self._quality.feed(line, time)

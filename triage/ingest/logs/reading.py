@@ -13,6 +13,7 @@ from triage.ingest.logs.context import Context, Owned
 from triage.ingest.logs.emitters import Emitter, Subjects, emitter_of, emitter_within, is_engines
 from triage.ingest.logs.files import Lines, Log, logs_of
 from triage.ingest.logs.forms import NOBODY, Origin, unwrap
+from triage.ingest.logs.loading import Signatures, load_signatures
 from triage.ingest.logs.reader import Outside, Reader
 from triage.ingest.logs.redaction import clean, without_escapes
 from triage.ingest.logs.timestamps import Clock, boot_time
@@ -53,6 +54,7 @@ def read_logs(
     *,
     utc_offset: float = 0.0,
     alone: bool = False,
+    signatures: Signatures | None = None,
 ) -> LogReading:
     """Reads logs.
 
@@ -62,9 +64,10 @@ def read_logs(
     :param subjects: maps the name of a replica, node or gateway to its subject, if that is known
     :param utc_offset: seconds that stamps without a zone are ahead of UTC
     :param alone: nothing but logs is known of the service, so the one workload in them that serves a model is ours
+    :param signatures: what lines mean; the shipped ones if not given
     """
     logs, sources = logs_of(paths)
-    context = Context(window, service, subjects, utc_offset, frozenset(log.stem for log in logs))
+    context = Context(window, service, subjects, utc_offset, frozenset(log.stem for log in logs), signatures or load_signatures())
     if alone:
         context = context.adopting(_pods_in(logs))
     files = [_File(log, context) for log in logs]

@@ -1,23 +1,24 @@
-"""What log lines mean: signatures of lines and the meaning of Xid codes, both read from data files.
+"""What log lines mean: signatures of lines and the meaning of Xid codes. They are data; ``loading`` reads them.
 
 A signature is written in concepts, not as one program's sentence: groups of alternatives that must all occur in a line, in any
 order, any case and with anything between them. So it survives another version's wording, another prefix and a JSON wrapping.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
-from typing import Any, Literal, TypeVar
+from functools import cached_property
+from typing import Any, Literal
 
 import re2
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from triage.bundle import bundled
 from triage.errors import ConfigError
 
 Role = Literal["cause", "consequence", "info"]
 Severity = Literal["info", "warning", "critical"]
+
+_ROLES: tuple[Role, ...] = ("cause", "consequence", "info")
+_SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "info")
 
 _SET_MEMORY = 512 << 20
 """Limit for the automaton of all patterns together; it is built as lines are read and stays far below it."""
@@ -28,7 +29,8 @@ _GAP = r"[^a-zA-Z0-9\n]{0,3}"
 _CLASSES = re2.compile(r"(\[\^?\]?(?:\\.|[^\]\\])*\])")
 """Classes of characters, in which a blank is a blank."""
 
-_NAMED = re2.compile(r"\{([a-z_]+)\}")
+NAMED = re2.compile(r"\{([a-z_]+)\}")
+"""A concept of the lexicon in a group."""
 
 
 class Concepts(BaseModel):
@@ -118,9 +120,13 @@ class Match:
 
 
 class Patterns:
-    """Many patterns, looked for in a line in one pass. Patterns are added, then :meth:`compile` is called once."""
+    """Many patterns, looked for in a line in one pass. Patterns are added, then :meth:`compile` is called once.
 
-    def __init__(self) -> None:
+    :param lexicon: concepts that the groups speak of
+    """
+
+    def __init__(self, lexicon: Mapping[str, str]) -> None:
+        self.lexicon = lexicon
         self._options = re2.Options()
         self._options.max_mem = _SET_MEMORY
         self._options.encoding = re2.Options.Encoding.LATIN1
@@ -150,16 +156,9 @@ class Patterns:
         return self._set.Match(line) or []
 
 
-@cache
-def lexicon() -> Mapping[str, str]:
-    """The concepts that many signatures and statements share, each as one group."""
-    found: dict[str, str] = _load("lexicon.yaml")
-    return found
-
-
-def group_of(words: str) -> str:
+def group_of(words: str, lexicon: Mapping[str, str]) -> str:
     """RE2 of a group of concepts: blanks become gaps, names of the lexicon its words."""
-    words = _NAMED.sub(lambda found: "(?:" + lexicon()[found.group(1)] + ")", words)
+    words = NAMED.sub(lambda found: "(?:" + lexicon[found.group(1)] + ")", words)
     return "".join(part if part[:1] == "[" else part.replace(" ", _GAP) for part in _CLASSES.split(words))
 
 
@@ -192,9 +191,10 @@ class Compiled:
     def __init__(self, name: str, concepts: Concepts, patterns: Patterns) -> None:
         self._name = name
         self._concepts = concepts
+        self._lexicon = patterns.lexicon
         self.keys: dict[int, list[tuple[str, ...]]] = {}
         for alternative in concepts.says:
-            rarest, *rest = (group_of(group.strip()) for group in alternative.split(" & "))
+            rarest, *rest = (group_of(group.strip(), patterns.lexicon) for group in alternative.split(" & "))
             self.keys.setdefault(patterns.add(rarest), []).append(tuple(rest))
         if concepts.pattern:
             self.keys.setdefault(patterns.add(concepts.pattern), []).append(())
@@ -208,7 +208,7 @@ class Compiled:
 
     @cached_property
     def _not(self) -> Any | None:
-        return searched(self._name, group_of(self._concepts.not_)) if self._concepts.not_ else None
+        return searched(self._name, group_of(self._concepts.not_, self._lexicon)) if self._concepts.not_ else None
 
     @cached_property
     def _fields(self) -> list[tuple[str, Any]]:
@@ -231,28 +231,30 @@ class Compiled:
         return found
 
 
-class SignatureBook:
-    """All signatures together, found in a line in one pass however many they are.
+def _weight(signature: Signature) -> tuple[int, int, str]:
+    """What puts signatures in one order, wherever they are written."""
+    return _ROLES.index(signature.role), _SEVERITIES.index(signature.severity), signature.id
 
-    :param signatures: the signatures, most important first
-    :param patterns: where their patterns are registered, if others share the pass; it is compiled by who made it
+
+class SignatureBook:
+    """All signatures together, found in a line in one pass however many they are; the order in which they come means nothing.
+
+    :param patterns: where their patterns are registered; it is compiled by who made it, since others share the pass
     :raises ConfigError: a pattern is no RE2
     """
 
-    def __init__(self, signatures: tuple[Signature, ...], patterns: Patterns | None = None) -> None:
-        self.by_id = {one.id: one for one in signatures}
-        self._patterns = Patterns() if patterns is None else patterns
-        self._searched = [one for one in signatures if not one.made_from]
+    def __init__(self, signatures: Iterable[Signature], patterns: Patterns) -> None:
+        self.by_id = {one.id: one for one in sorted(signatures, key=_weight)}
+        self._patterns = patterns
+        self._searched = [one for one in self.by_id.values() if not one.made_from]
         self._compiled = [Compiled(f"signature {one.id}", one, self._patterns) for one in self._searched]
         self._of_key: dict[int, list[int]] = {}
         for number, one in enumerate(self._compiled):
             for key in one.keys:
                 self._of_key.setdefault(key, []).append(number)
-        if patterns is None:
-            self._patterns.compile()
 
     def match(self, line: bytes, emitter: str) -> Iterator[Match]:
-        """The signatures of a line that this kind of emitter can print, in the order of the file."""
+        """The signatures of a line that this kind of emitter can print: causes first, grave ones first, then by id."""
         line = unescaped(line)
         return self.among(self._patterns.match(line), line, emitter)
 
@@ -364,49 +366,3 @@ def _refined(match: Match, by_id: Mapping[str, Signature]) -> Match:
         return Match(by_id[decide(match.groups)], match.groups)
     except (ValueError, KeyError):
         return match
-
-
-# ---------------------------------------------------------------- the data files
-
-
-_Checked = TypeVar("_Checked")
-
-
-def _load(name: str) -> Any:
-    with (bundled("signatures") / name).open("rb") as stream:
-        return yaml.load(stream, Loader=yaml.CSafeLoader)
-
-
-def _checked(name: str, form: TypeAdapter[_Checked]) -> _Checked:
-    try:
-        return form.validate_python(_load(name))
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise ConfigError(f"{bundled('signatures') / name}: {first['loc']}: {first['msg']}") from error
-
-
-@cache
-def signatures() -> tuple[Signature, ...]:
-    """The shipped signatures.
-
-    :raises ConfigError: the file is damaged
-    """
-    return _checked("lines.yaml", TypeAdapter(tuple[Signature, ...]))
-
-
-@cache
-def signature_book() -> SignatureBook:
-    """The shipped signatures, ready to be looked for.
-
-    :raises ConfigError: a pattern is no RE2
-    """
-    return SignatureBook(signatures())
-
-
-@cache
-def xid_codes() -> Mapping[str, XidCode]:
-    """What each Xid means, by its code as text.
-
-    :raises ConfigError: the file is damaged
-    """
-    return {str(code): meaning for code, meaning in _checked("xid.yaml", TypeAdapter(dict[int, XidCode])).items()}

@@ -1,17 +1,14 @@
 """What a line says in any program's words: a closed set of statements, recognised by their meaning, with their values.
 
-The words stand in ``statements.yaml`` as concepts. Values are taken by shape: an address, a duration in any unit, a name in
+The words are data (``statements.yaml``), as concepts. Values are taken by shape: an address, a duration in any unit, a name in
 quotes, ``expected X got Y``, counts by group.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import re2
-import yaml
 
-from triage.bundle import bundled
 from triage.ingest.logs.signatures import Compiled, Concepts, Patterns, group_of, searched
 from triage.model.recording import Subject
 
@@ -90,20 +87,19 @@ _ADDRESSED = frozenset({"unreachable", "timed-out", "unresolved"})
 class Statements:
     """Recognises statements.
 
+    :param words: those of each class
+    :param harmless: words that say that there is no trouble
     :param patterns: where their words are registered, to be looked for together with all others
     """
 
-    def __init__(self, patterns: Patterns) -> None:
-        data = _words()
-        self._classes = [
-            (name, Compiled(f"statement {name}", Concepts.model_validate(words), patterns)) for name, words in data.items()
-        ]
+    def __init__(self, words: Mapping[str, Concepts], harmless: str, patterns: Patterns) -> None:
+        self._classes = [(name, Compiled(f"statement {name}", words[name], patterns)) for name in CLASSES if name in words]
         self._named = dict(self._classes)
         self._of_key: dict[int, list[int]] = {}
         for number, (_, compiled) in enumerate(self._classes):
             for key in compiled.keys:
                 self._of_key.setdefault(key, []).append(number)
-        self._harmless = searched("statement harmless", group_of(_harmless()))
+        self._harmless = searched("statement harmless", group_of(harmless, patterns.lexicon))
         self._counts = patterns.add(_COUNTS)
         self._acts = patterns.add(_ACTS)
 
@@ -258,21 +254,3 @@ def _target(line: bytes, names: Names) -> str:
         if number < _BY_FORM or names(text) is not None:
             return text
     return ""
-
-
-# ---------------------------------------------------------------- the data file
-
-
-@cache
-def _file() -> Mapping[str, Any]:
-    with (bundled("signatures") / "statements.yaml").open("rb") as stream:
-        found: dict[str, Any] = yaml.load(stream, Loader=yaml.CSafeLoader)
-    return found
-
-
-def _words() -> dict[str, Any]:
-    return {name: words for name, words in _file().items() if name != "harmless"}
-
-
-def _harmless() -> str:
-    return str(_file()["harmless"])

@@ -1,6 +1,7 @@
 """Loads the dialects: every YAML file of ``collectors/dialects`` and of the folders that the user named, checked as a whole."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from triage.bundle import bundled
 from triage.errors import ConfigError
 from triage.model.dialect import Dialect, Entry
 from triage.model.vocabulary import catalogue
-from triage.validation import Complaint, complaints, did_you_mean
+from triage.validation import Complaint, Fault, complaints, did_you_mean, faults_of
 
 _KEYS = frozenset((*Dialect.model_fields, *Entry.model_fields))
 _UNKNOWN_SIGNAL = "no signal is called "
@@ -32,37 +33,55 @@ def load_dialects(folders: Iterable[Path] = ()) -> tuple[Dialect, ...]:
 
 @cache
 def _loaded(folders: tuple[Path, ...]) -> tuple[Dialect, ...]:
-    found: dict[str, Dialect] = {}
-    faults: list[str] = []
-    for folder in folders:
-        if not folder.is_dir():
-            raise ConfigError(f"{folder} is not a folder of dialects")
-        for path in sorted(folder.glob("*.yaml")):
-            dialect, told = read_dialect(path)
-            faults += told
-            if dialect:
-                found[dialect.name] = dialect
+    files = [file for folder in folders for file in read_folder(folder)]
+    found = {file.dialect.name: file.dialect for file in files if file.dialect}
+    faults = [fault for file in files for fault in file.faults]
     if faults:
         count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
-        raise ConfigError(f"the dialects have {count}\n  " + "\n  ".join(faults), "docs/dialects.md says how one is written")
+        told = "\n  ".join(map(str, faults))
+        raise ConfigError(f"the dialects have {count}\n  {told}", "triage rules lint --dialects DIR shows the places")
     return tuple(found.values())
 
 
-def read_dialect(path: Path) -> tuple[Dialect | None, list[str]]:
-    """The dialect of one file, or None and what is wrong with it: ``path:line:column: key path: what``."""
+@dataclass(frozen=True, slots=True)
+class DialectFile:
+    """What one file holds: a dialect, or what is wrong with it."""
+
+    path: Path
+    data: bytes
+    dialect: Dialect | None
+    faults: tuple[Fault, ...] = ()
+
+
+def read_folder(folder: Path) -> list[DialectFile]:
+    """Every dialect of a folder, in order of the paths, sound or not.
+
+    :raises ConfigError: the folder is missing, or no dialect is in it
+    """
+    if not folder.is_dir():
+        raise ConfigError(f"{folder} is not a folder of dialects")
+    paths = sorted(folder.glob("*.yaml"))
+    if not paths:
+        raise ConfigError(f"no dialect is in {folder}", "dialects are files that end in .yaml")
+    return [read_dialect(path) for path in paths]
+
+
+def read_dialect(path: Path) -> DialectFile:
+    """The dialect of one file, or what is wrong with it."""
     try:
         data = path.read_bytes()
-        value = yamltext.load(data)
     except OSError as error:
-        return None, [f"{path}: the file cannot be read: {error.strerror}"]
+        return DialectFile(path, b"", None, (Fault(path, 1, 1, f"the file cannot be read: {error.strerror}"),))
+    try:
+        value = yamltext.load(data)
     except yamltext.YamlError as error:
-        return None, [f"{path}:{error.line}:{error.column}: {error.text}"]
+        return DialectFile(path, data, None, (Fault(path, error.line, error.column, error.text),))
     wrong = [*_misnamed(value, path), *_bad_patterns(value)]
     try:
         dialect = Dialect.model_validate(value)
     except ValidationError as error:
-        return None, _told(path, data, [*complaints(error, value, _KEYS), *wrong])
-    return (None, _told(path, data, wrong)) if wrong else (dialect, [])
+        return DialectFile(path, data, None, _told(path, data, [*complaints(error, value, _KEYS), *wrong]))
+    return DialectFile(path, data, None, _told(path, data, wrong)) if wrong else DialectFile(path, data, dialect)
 
 
 def _misnamed(value: object, path: Path) -> Iterator[Complaint]:
@@ -96,18 +115,13 @@ def _patterns(value: object) -> Iterator[tuple[tuple[str | int, ...], str]]:
                 yield ("metrics", index, "where", label), text.removeprefix("!")
 
 
-def _told(path: Path, data: bytes, wrong: Iterable[Complaint]) -> list[str]:
-    """Complaints as lines for people, in the order of their places in the file."""
-    marked = yamltext.Marked(data.decode())
-    lines = []
-    for one in wrong:
-        place = marked.place(one.path, key=one.on_key)
-        where = ".".join(str(step) for step in one.path)
-        hint = _hint(one)
-        lines.append(
-            (place, f"{path}:{place[0]}:{place[1]}: {where + ': ' if where else ''}{one.text}{f' ({hint})' if hint else ''}")
-        )
-    return [line for _, line in sorted(lines)]
+def _told(path: Path, data: bytes, wrong: Iterable[Complaint]) -> tuple[Fault, ...]:
+    """Complaints as faults that name the keys to their place, in the order of their places."""
+    named = (
+        replace(one, text=f"{'.'.join(map(str, one.path))}: {one.text}" if one.path else one.text, hint=_hint(one))
+        for one in wrong
+    )
+    return faults_of(path, data, named)
 
 
 def _hint(complaint: Complaint) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
-from triage.ingest.logs.signatures import xid_codes
+from triage.ingest.logs.signatures import XidCode
 from triage.ingest.metrics.naming import Ways
 from triage.ingest.metrics.rates import STALENESS_STEPS
 from triage.model.recording import Event, Floats, Series, Subject, Window
@@ -15,7 +15,9 @@ _DIGITS = 4
 """Xids have three digits at most; a label with more holds something else."""
 
 
-def exporter_xids(series: Iterable[Series], ways: Iterable[Ways], window: Window, step: float) -> tuple[Event, ...]:
+def exporter_xids(
+    series: Iterable[Series], ways: Iterable[Ways], window: Window, step: float, codes: Mapping[str, XidCode]
+) -> tuple[Event, ...]:
     """Events of kind ``xid`` for the codes that cards came to report in the baseline or the window.
 
     The gauge holds the last code until the exporter restarts, so only a change tells that something happened. An exporter that
@@ -24,6 +26,7 @@ def exporter_xids(series: Iterable[Series], ways: Iterable[Ways], window: Window
 
     :param ways: how signals are made, to find the series that count by code
     :param step: usual distance between two samples, seconds
+    :param codes: what each code means
     """
     series = list(series)
     begun: dict[Subject, float] = {}
@@ -39,7 +42,7 @@ def exporter_xids(series: Iterable[Series], ways: Iterable[Ways], window: Window
     )
     found = {(subject, code, time): source for subject, source, time, code in [*_counted(ways, begun, staleness), *last]}
     return tuple(
-        _event(subject, time, code, source)
+        _event(subject, time, code, source, codes.get(str(code)))
         for (subject, code, time), source in sorted(found.items())
         if window.baseline_start <= time <= window.end
     )
@@ -68,9 +71,8 @@ def _new_codes(times: Floats, values: Floats, begun: float, staleness: float) ->
         before = code
 
 
-def _event(subject: Subject, time: float, code: int, source: str) -> Event:
+def _event(subject: Subject, time: float, code: int, source: str, known: XidCode | None) -> Event:
     """The event of one code."""
-    known = xid_codes().get(str(code))
     attrs = {"emitter": "exporter"}
     if known is not None:
         attrs |= {"class": known.fault_class, "meaning": known.name, "scope": known.scope, "role": known.role}

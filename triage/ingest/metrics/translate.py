@@ -8,6 +8,7 @@ from math import isfinite
 import numpy as np
 
 from triage.ingest.logs.engine_log import ARGUMENTS
+from triage.ingest.logs.loading import Signatures, load_signatures
 from triage.ingest.metrics.aggregates import summed_ratios
 from triage.ingest.metrics.assemble import Assembler
 from triage.ingest.metrics.conditions import fits, matches
@@ -29,11 +30,19 @@ from triage.model.service import Service
 from triage.model.vocabulary import Kind, Scope, catalogue
 
 
-def translate(series: Iterable[RawSeries], dialects: Sequence[Dialect], service: Service, window: Window) -> Recording:
+def translate(
+    series: Iterable[RawSeries],
+    dialects: Sequence[Dialect],
+    service: Service,
+    window: Window,
+    signatures: Signatures | None = None,
+) -> Recording:
     """The recording that a source's samples make of one service.
 
     Series of other services are left out; a metric that no dialect knows is left out, too. Values out of their unit's range
     are left out and said so.
+
+    :param signatures: what Xids mean; the shipped ones if not given
     """
     dialects = [own_dialect(service), *dialects] if service.signals else list(dialects)
     series = sorted((one for one in series if len(one.times)), key=_name_and_labels)
@@ -55,7 +64,7 @@ def translate(series: Iterable[RawSeries], dialects: Sequence[Dialect], service:
             *metric_events(found.groups.values(), window, step),
             *lost_labels(series, selection, window, step),
             *summed_ratios(series, index, made.series, window),
-            *exporter_xids(made.series, found.groups.values(), window, step),
+            *exporter_xids(made.series, found.groups.values(), window, step, (signatures or load_signatures()).xids),
             *missing_cores(series, index, selection, window),
             *made.faults,
         ),

@@ -63,7 +63,8 @@ def _kube_events(case: UnderChange, told: tuple[tuple[str, str, str], ...]) -> t
     with tempfile.TemporaryDirectory(prefix="triage-score-") as place:
         path = Path(place) / "kube-events.log"
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        return read_logs([path], window, case.recording.service).events
+        language = case.bench.language
+        return read_logs([path], window, case.recording.service, signatures=language.signatures if language else None).events
 
 
 def _deploys(window: Window) -> tuple[Event, ...]:

@@ -91,7 +91,9 @@ class UnderChange:
                 text = rewrite(path.name, _text(path))
                 if text is not None:
                     (folder / path.name).write_bytes(text)
-            return joined(self.loaded.metrics, (folder,) if self.logs() else (), self.case.path / "changes.jsonl")
+            return joined(
+                self.loaded.metrics, (folder,) if self.logs() else (), self.case.path / "changes.jsonl", self.bench.language
+            )
 
 
 def _text(path: Path) -> bytes:
