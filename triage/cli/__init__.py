@@ -11,7 +11,7 @@ from importlib import import_module
 from io import TextIOWrapper
 from typing import Any, NoReturn, Protocol, cast
 
-from triage import __version__
+from triage.cli.version import ShowVersion
 from triage.errors import ExitCode, TriageError, UsageError
 
 COMMANDS = ("diagnose", "replay", "walk", "record", "coverage", "check", "rules", "playbook", "learn", "score")
@@ -111,7 +111,7 @@ def parser() -> Parser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    top.add_argument("--version", action="version", version=f"triage {__version__}")
+    top.add_argument("--version", action=ShowVersion)
     top.add_argument("--debug", action="store_true", help="show tracebacks of failures (may stand anywhere)")
     commands = top.add_subparsers(metavar="COMMAND", required=True)
     for name in COMMANDS:

@@ -9,21 +9,19 @@ from collections.abc import Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from threading import BoundedSemaphore
 
-from triage.cli.effective import language_of, playbooks_of, rules_of, settings_of
+from triage.cli.effective import Judging, judging_of, language_of, settings_of
 from triage.cli.report import EXIT_CODES, diagnosed
 from triage.cli.sources import Span, Tools, asked, service_of, span_of, tools_of
 from triage.errors import ConfigError, ExitCode, TriageError
 from triage.ingest.files.incident import read_any
 from triage.ingest.host.sampling import in_background
-from triage.model.diagnosis import CauseState, CauseView, Diagnosis, Status
+from triage.model.diagnosis import CauseState, CauseView, Diagnosis, Muted, RuleSet, Status
 from triage.model.recording import Recording
-from triage.model.rule import Rule
 from triage.model.service import Service
 from triage.render import one_line
-from triage.render.safe import ascii_only, clean
+from triage.render.safe import ascii_only, clean, inert
 from triage.settings import Settings
 from triage.timespan import seconds
 
@@ -50,6 +48,7 @@ class Checked:
     :param headline: what is wrong, or why nobody knows
     :param cause: what is known of the cause
     :param roots: ids of the findings that no other explains, first ranked first
+    :param muted: what a person has muted
     """
 
     service: str
@@ -58,6 +57,7 @@ class Checked:
     headline: str
     cause: CauseView
     roots: tuple[str, ...] = ()
+    muted: tuple[Muted, ...] = ()
 
 
 def checked(args: argparse.Namespace) -> ExitCode:
@@ -68,15 +68,16 @@ def checked(args: argparse.Namespace) -> ExitCode:
     live = any(service.incident is None for service in services)
     round_ = _Round(
         tools_of(args, settings) if live else Tools((), language_of(args, settings)),
-        rules_of(args, settings),
-        playbooks_of(args, settings),
+        judging_of(args, settings),
         span_of(args, settings.defaults, time.time()),
         time.monotonic() + budget,
     )
     jobs = [in_background(partial(round_.judge, service)) for service in services]
     wait(jobs, timeout=budget)
     results = [_result(service, job, budget) for service, job in zip(services, jobs, strict=True)]
-    sys.stdout.write(_as_json(results) if args.format == "json" else "".join(f"{one.line}\n" for one in results))
+    sys.stdout.write(
+        _as_json(results, round_.judging.ruleset) if args.format == "json" else "".join(f"{one.line}\n" for one in results)
+    )
     return EXIT_CODES[worst([one.status for one in results])]
 
 
@@ -84,13 +85,11 @@ def checked(args: argparse.Namespace) -> ExitCode:
 class _Round:
     """One round of checks.
 
-    :param playbooks: folders of further playbooks
     :param deadline: when everything must be done, monotonic seconds
     """
 
     tools: Tools
-    rules: tuple[Rule, ...]
-    playbooks: tuple[Path, ...]
+    judging: Judging
     span: Span
     deadline: float
     gate: BoundedSemaphore = field(default_factory=partial(BoundedSemaphore, _AT_ONCE))
@@ -101,7 +100,7 @@ class _Round:
             recording = (
                 self._ask(service) if service.incident is None else read_any(service.incident, service, self.tools.language)
             )
-            return diagnosed(recording, self.rules, self.playbooks)
+            return diagnosed(recording, replace(self.judging, named=service.name))
 
     def _ask(self, service: Service) -> Recording:
         """What the service's sources say, sampled no longer than there is time for."""
@@ -147,7 +146,15 @@ def _result(service: Service, job: "Future[Diagnosis]", budget: float) -> Checke
         _log.debug("check of %s failed", service.name, exc_info=error)
         return _unknown(service, f"a defect in triage: {type(error).__name__}: {error}")
     roots = tuple(finding.rule for finding in diagnosis.findings if finding.role == "root")
-    return Checked(service.name, diagnosis.status, one_line(diagnosis), clean(diagnosis.headline), diagnosis.cause, roots)
+    return Checked(
+        service.name,
+        diagnosis.status,
+        one_line(diagnosis),
+        clean(diagnosis.headline),
+        diagnosis.cause,
+        roots,
+        inert(diagnosis).muted,
+    )
 
 
 def _unknown(service: Service, reason: str) -> Checked:
@@ -157,7 +164,7 @@ def _unknown(service: Service, reason: str) -> Checked:
     return Checked(service.name, Status.INCONCLUSIVE, line, reason, CauseView(state=CauseState.OPEN))
 
 
-def _as_json(results: Sequence[Checked]) -> str:
+def _as_json(results: Sequence[Checked], ruleset: RuleSet | None) -> str:
     """All states as one JSON document."""
     services = [
         {
@@ -167,8 +174,10 @@ def _as_json(results: Sequence[Checked]) -> str:
             "headline": one.headline,
             "cause": {"state": one.cause.state, "rules": list(one.cause.rules)},
             "roots": list(one.roots),
+            "muted": [muted.model_dump() for muted in one.muted],
         }
         for one in results
     ]
     state = _WORDS[worst([one.status for one in results])]
-    return json.dumps({"schema": "triage.check/1", "state": state, "services": services}, indent=2) + "\n"
+    judged = {"ruleset": ruleset.model_dump()} if ruleset else {}
+    return json.dumps({"schema": "triage.check/1", "state": state, "services": services, **judged}, indent=2) + "\n"

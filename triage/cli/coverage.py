@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     if args.signals:
         sys.stdout.write(_vocabulary())
         return ExitCode.HEALTHY
-    from triage.cli.effective import language_of, named_service, playbooks_of, rules_of, settings_of
+    from triage.cli.effective import judging_of, language_of, named_service, settings_of
     from triage.cli.report import diagnosed
     from triage.cli.sources import recording_of
     from triage.ingest.files.incident import read_any
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> ExitCode:
         if args.path
         else recording_of(args, settings)
     )
-    diagnosis = inert(diagnosed(recording, rules_of(args, settings), playbooks_of(args, settings)))
+    diagnosis = inert(diagnosed(recording, judging_of(args, settings)))
     sys.stdout.write("".join(f"{line}\n" for line in _lines(diagnosis)))
     return ExitCode.HEALTHY
 

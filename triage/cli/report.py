@@ -3,16 +3,15 @@
 import argparse
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from triage.cli.effective import playbooks_of, rules_of
+from triage.cli.effective import Judging, judging_of
 from triage.engine.diagnose import diagnose
 from triage.errors import ExitCode, UsageError
 from triage.model.diagnosis import Diagnosis, Status
 from triage.model.recording import Recording
-from triage.model.rule import Rule
 from triage.playbooks import first_step
 from triage.render import render
 from triage.render.terminal import terminal
@@ -28,19 +27,22 @@ EXIT_CODES: Mapping[Status, ExitCode] = {
 
 def report(recording: Recording, args: argparse.Namespace, settings: Settings) -> ExitCode:
     """Diagnose a recording, write the report to stdout, and give the exit code of the answer."""
-    diagnosis = diagnosed(recording, rules_of(args, settings), playbooks_of(args, settings))
+    diagnosis = diagnosed(recording, judging_of(args, settings))
     screen = terminal(sys.stdout, os.environ)
     width = args.width or screen.width
     sys.stdout.write(render(diagnosis, args.format, width=width, colour=screen.colour, verbose=args.verbose, utf8=screen.utf8))
     return EXIT_CODES[diagnosis.status]
 
 
-def diagnosed(recording: Recording, rules: Sequence[Rule], playbooks: tuple[Path, ...]) -> Diagnosis:
-    """The diagnosis of a recording, with the first steps of the playbooks.
-
-    :param playbooks: folders of further playbooks
-    """
-    return diagnose(recording, rules, partial(_first_step, playbooks))
+def diagnosed(recording: Recording, judging: Judging) -> Diagnosis:
+    """The diagnosis of a recording, with the first steps of the playbooks, what is muted, and what it was judged with."""
+    return diagnose(
+        recording,
+        judging.rules,
+        partial(_first_step, judging.playbooks),
+        mutes=judging.mutes(recording.service),
+        ruleset=judging.ruleset,
+    )
 
 
 def _first_step(folders: tuple[Path, ...], kind: str) -> str:

@@ -128,15 +128,15 @@ def made_session(given: dict[str, Any]) -> "LocalSession":
 
     :param given: values of the flags by their names
     """
-    from triage.cli.effective import playbooks_of, rules_of, settings_of
+    from triage.cli.effective import judging_of, settings_of
     from triage.cli.report import diagnosed
     from triage.ingest.files.parquet import write_recording
     from triage.tui.session import LocalSession
 
     args = argparse.Namespace(**given)
     settings = settings_of(args)
-    rules, folders = rules_of(args, settings), playbooks_of(args, settings)
-    return LocalSession(_recordings(args, settings), rules, partial(diagnosed, rules=rules, playbooks=folders), write_recording)
+    judging = judging_of(args, settings)
+    return LocalSession(_recordings(args, settings), judging.rules, partial(diagnosed, judging=judging), write_recording)
 
 
 def _recordings(args: argparse.Namespace, settings: "Settings") -> "Recordings":

@@ -1,9 +1,10 @@
 """The whole way from a recording to a diagnosis."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
-from triage.engine import coverage
+from triage.engine import coverage, muting
 from triage.engine.derived import derive
 from triage.engine.explanation.cause import cause_of
 from triage.engine.explanation.findings import findings_of
@@ -15,26 +16,38 @@ from triage.engine.promises import ledger, signals_noticed
 from triage.engine.rules.evaluate import Ruling, evaluate
 from triage.engine.symptoms import symptoms
 from triage.engine.witnesses import question
-from triage.model.diagnosis import Diagnosis, Finding, Odd, Span, Verdict
+from triage.model.diagnosis import Diagnosis, Finding, Odd, RuleSet, Span, Verdict
 from triage.model.observation import Observation
 from triage.model.recording import Recording
 from triage.model.rule import Rule
+from triage.model.service import Mute
 from triage.model.vocabulary import Layer, Scope
 
 
-def diagnose(recording: Recording, rules: Sequence[Rule], first_step: Callable[[str], str] = lambda _kind: "") -> Diagnosis:
+def diagnose(
+    recording: Recording,
+    rules: Sequence[Rule],
+    first_step: Callable[[str], str] = lambda _kind: "",
+    *,
+    mutes: Mapping[str, Mute] = MappingProxyType({}),
+    ruleset: RuleSet | None = None,
+) -> Diagnosis:
     """What is wrong with a service, what it is not, and what could not be seen.
 
     :param first_step: gives the first step of a kind's playbook
+    :param mutes: kinds that a person has muted for this service
+    :param ruleset: what is judged with, to be told
     """
     frame = looked_at(recording)
     rules = sorted(rules, key=lambda rule: rule.id)
     vitals, noticed = ledger(frame), symptoms(frame)
     onset = min((s.onset for s in noticed if s.onset is not None), default=recording.window.start)
     rulings = evaluate(frame, rules, onset)
-    findings = findings_of(rulings, frame, harm_of(vitals), first_step)
+    found = findings_of(rulings, frame, harm_of(vitals), first_step)
+    findings = muting.marked(found, muting.heeded(mutes, recording.window.end))
     unread = coverage.unread_lines(frame.recording)
-    status = state_of(vitals, noticed, findings, unread, frame)
+    whole = state_of(vitals, noticed, findings, unread, frame)
+    status = muting.state_with(state_of(vitals, noticed, muting.counted(findings), unread, frame), whole)
     odd = _odd(frame.seen.odd, findings)
     return Diagnosis(
         service=recording.service,
@@ -54,7 +67,9 @@ def diagnose(recording: Recording, rules: Sequence[Rule], first_step: Callable[[
         layers=tuple(coverage.layer_view(layer, rulings, findings) for layer in Layer),
         observations=odd,
         unread=unread,
+        muted=muting.told(mutes, findings, recording.window.end),
         coverage=coverage.coverage(frame, rulings, rules),
+        ruleset=ruleset,
         facts={fact.key: fact.value for fact in frame.recording.facts if fact.subject.scope is Scope.SERVICE},
     )
 

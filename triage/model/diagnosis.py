@@ -136,6 +136,7 @@ class Finding(Part):
     :param because: the mechanism of each kind in ``leads_to``; one that is reached over an unseen kind has none
     :param explained_by: kinds found present that explain this one
     :param loop: kinds that feed each other with this one, if it is part of a loop
+    :param muted: a person has muted the kind; it does not raise the state by itself
     :param contradicts: what it should have brought about, was measured, and is not there
     :param check: commands that look at the deciding evidence by hand
     """
@@ -162,6 +163,7 @@ class Finding(Part):
     check: tuple[str, ...] = ()
     playbook: str
     first_step: str
+    muted: bool = False
 
 
 class RuledOut(Part):
@@ -301,6 +303,36 @@ class Unread(Part):
     last: float
 
 
+class Muted(Part):
+    """A kind of failure that a person has muted for this service.
+
+    :param until: Unix seconds of the end of the mute
+    :param state: whether it holds at the window's end, or has expired and is not heeded
+    :param found: the kind was found
+    """
+
+    rule: str
+    reason: str
+    until: float
+    state: Literal["heeded", "expired"]
+    found: bool
+
+
+class RuleSet(Part):
+    """What an answer was judged with.
+
+    :param version: of triage
+    :param digest: of all files of rules, dialects and signatures in force; the same digest: the same answer
+    :param own: rules, dialects and signatures of the user's that are not shipped, each as ``rule my-rule``
+    :param replaced: shipped ones that the user's replace
+    """
+
+    version: str
+    digest: str
+    own: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
+
+
 class LayerView(Part):
     """One layer on the way down."""
 
@@ -354,6 +386,8 @@ class Diagnosis(Part):
     :param vitals: what users notice, kept, broken or open
     :param observations: what is odd, those first that nothing explains
     :param unread: error-like lines that nothing understands
+    :param muted: kinds that are muted for this service, also those whose mute has expired
+    :param ruleset: what it was judged with; null where nobody says
     :param facts: what is known of the service (engine, model, limits), for the reader and for filling playbooks
     """
 
@@ -373,5 +407,7 @@ class Diagnosis(Part):
     layers: tuple[LayerView, ...]
     observations: tuple[Odd, ...] = ()
     unread: tuple[Unread, ...] = ()
+    muted: tuple[Muted, ...] = ()
     coverage: Coverage
+    ruleset: RuleSet | None = None
     facts: dict[str, str | float] = Field(default_factory=dict)

@@ -1,10 +1,35 @@
 """What a service is to triage: a name, how to find it, where to look, what it promises, what is known of it."""
 
+from datetime import UTC, date, datetime, time
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from triage.model.vocabulary import catalogue
+
+
+def _end_of(value: object) -> object:
+    """Unix seconds of a moment as TOML or RFC 3339 writes it; of a day its end. UTC where no zone is given."""
+    if isinstance(value, str):
+        value = datetime.fromisoformat(value) if "T" in value or " " in value else date.fromisoformat(value)
+    if isinstance(value, datetime):
+        return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
+    if isinstance(value, date):
+        return datetime.combine(value, time.max, UTC).timestamp()
+    return value
+
+
+class Mute(BaseModel):
+    """Why and until when a kind of failure is muted: it is judged and shown, and does not raise the state by itself.
+
+    :param until: Unix seconds; a day, as TOML or RFC 3339 writes it, counts to its end
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    reason: str = Field(min_length=1)
+    until: Annotated[float, BeforeValidator(_end_of)]
 
 
 class Service(BaseModel):
@@ -20,6 +45,7 @@ class Service(BaseModel):
     :param objectives: what it promises: ``ttft_p95_s``, ``itl_p95_s``, ``e2e_p95_s``, ``error_ratio`` …
     :param facts: engine, model, accelerator, limits, what a person knows and no metric tells
     :param signals: this service's own metric for a signal
+    :param mute: kinds of failure that are muted
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -34,6 +60,7 @@ class Service(BaseModel):
     objectives: dict[str, float] = Field(default_factory=dict)
     facts: dict[str, str | float] = Field(default_factory=dict)
     signals: dict[str, str] = Field(default_factory=dict)
+    mute: dict[str, Mute] = Field(default_factory=dict)
 
     @field_validator("signals")
     @classmethod

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from triage.model.diagnosis import CauseState, Diagnosis, Finding, Odd, Promised, Rival, Status, Unread
 from triage.model.units import clock
 from triage.model.vocabulary import catalogue
-from triage.render.reading import counted, first_way, gaps, is_refused, lasted, listed, named, shortened, those
+from triage.render.reading import counted, first_way, gaps, is_refused, lasted, listed, muted_line, named, shortened, those
 
 _SORTS = ("said", "identity", "coincides", "outlier", "driver", "life", "change", "instrument", "shift")
 """Of what nothing explains first what was said in words: a person understands it at once."""
@@ -37,8 +37,14 @@ class Told:
 
 def answer(diagnosis: Diagnosis) -> list[Told]:
     """The lines below the headline that suffice to act: cause, what nothing explains if it is open, where, first step, more."""
-    lines = [_cause(diagnosis), *_left(diagnosis), _where(diagnosis), _first(diagnosis), _more(diagnosis)]
+    lines = [_cause(diagnosis), *_muted(diagnosis), *_left(diagnosis), _where(diagnosis), _first(diagnosis), _more(diagnosis)]
     return [line for line in lines if line is not None]
+
+
+def _muted(diagnosis: Diagnosis) -> list[Told]:
+    """What was found and is muted: it stands where the eye is, since the state may look better for it."""
+    told = [muted_line(one) for one in diagnosis.muted if one.found and one.state == "heeded"]
+    return [Told("muted", told[0], tuple(told[1:]))] if told else []
 
 
 def span(diagnosis: Diagnosis) -> str:

@@ -26,8 +26,10 @@ from triage.render.reading import (
     counted,
     decider,
     gaps,
+    judged_with,
     layer_told,
     meaning,
+    muted_line,
     named,
     place,
     queries,
@@ -77,9 +79,10 @@ def to_html(diagnosis: Diagnosis) -> str:
             *(_left_over(one) if not is_first else ()),
             *_ruled_out(one),
             *(_unseen(one) if one.status is not Status.INCONCLUSIVE else ()),
+            *(_lines("Muted", [muted_line(each) for each in one.muted]) if one.muted else ()),
             *_facts(one),
             "</main>",
-            f"<footer>Written by triage, schema {html(one.schema_)}. Times are UTC.</footer>",
+            f"<footer>{html(judged_with(one) or 'Written by triage')}, schema {html(one.schema_)}. Times are UTC.</footer>",
         ]
     )
     title = f"{one.status.value.upper()} {html(one.service)} {clock(one.window.start)} UTC"

@@ -24,8 +24,10 @@ from triage.render.reading import (
     facts,
     gaps,
     is_refused,
+    judged_with,
     layer_told,
     listed,
+    muted_line,
     place,
     queries,
     reading,
@@ -67,6 +69,8 @@ def to_markdown(diagnosis: Diagnosis, *, verbose: bool = False) -> str:
         *(_left_over(clean, verbose=verbose) if not is_first else ()),
         *(_ruled_out(clean, verbose=verbose) if verbose or clean.status is not Status.HEALTHY else ()),
         *_unseen(clean, verbose=verbose),
+        *_muted(clean),
+        *((markdown(judged_with(clean)),) if clean.ruleset else ()),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -264,6 +268,13 @@ def _unseen(one: Diagnosis, *, verbose: bool) -> Iterable[str]:
     )
     lines.extend(markdown(problem) for problem in coverage.problems)
     yield "\n".join(f"- {line}" for line in lines)
+
+
+def _muted(one: Diagnosis) -> Iterable[str]:
+    """What a person has muted."""
+    if one.muted:
+        yield "### Muted"
+        yield "\n".join(f"- {markdown(muted_line(each))}" for each in one.muted)
 
 
 def _gaps(one: Diagnosis, *, most: int, verbose: bool) -> Iterable[str]:

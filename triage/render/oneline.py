@@ -5,7 +5,7 @@ import re
 
 from triage.model.diagnosis import CauseState, Diagnosis, Status
 from triage.render.answer import span
-from triage.render.reading import FLOORS, began, named, window
+from triage.render.reading import FLOORS, began, muted_line, named, window
 from triage.render.safe import ascii_only, inert
 
 _STATES = {
@@ -27,7 +27,7 @@ def one_line(diagnosis: Diagnosis) -> str:
     bar are figures with thresholds, for graphs.
     """
     clean = inert(diagnosis)
-    message = f"{clean.service.upper()} {_STATES[clean.status]} - {_message(clean)}"
+    message = f"{clean.service.upper()} {_STATES[clean.status]} - {_message(clean)}{_muted(clean)}"
     message = ascii_only(message).replace("|", "/")
     if len(message) > _LONGEST:
         message = message[: _LONGEST - 3] + "..."
@@ -48,6 +48,12 @@ def _message(diagnosis: Diagnosis) -> str:
     doubt = "" if diagnosis.cause.state is CauseState.NAMED else f", {_DOUBTS.get(diagnosis.cause.state, '')}".rstrip(", ")
     text = f"{first.rule} on {named(first.subject)}{more} {began(first, diagnosis.window.end)}"
     return "; ".join([text, *(finding.rule for finding in roots[1:])]) + doubt
+
+
+def _muted(diagnosis: Diagnosis) -> str:
+    """What is muted and there, and whose mute has expired."""
+    told = [muted_line(one) for one in diagnosis.muted if one.found or one.state == "expired"]
+    return f" [{'; '.join(told)}]" if told else ""
 
 
 def _figures(diagnosis: Diagnosis) -> list[str]:

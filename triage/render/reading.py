@@ -10,6 +10,7 @@ from triage.model.diagnosis import (
     Finding,
     LayerState,
     LayerView,
+    Muted,
     NotEvaluated,
     Promised,
     RuledOut,
@@ -455,3 +456,22 @@ def _test(evidence: Evidence, threshold: str) -> str:
         return f"not {text}"
     undecided = evidence.verdict is Verdict.UNKNOWN and evidence.value is not None
     return f"may be {text}" if undecided else text
+
+
+def muted_line(one: Muted) -> str:
+    """Why and until when a kind is muted, whether it was found, and that a mute that has expired is not heeded."""
+    until = f"{clock(one.until)} UTC"
+    found = "it was found" if one.found else "it was not found"
+    if one.state == "expired":
+        return f"{one.rule}: the mute ended at {until} and is not heeded ({one.reason}); {found}"
+    return f"{one.rule} is muted until {until}: {one.reason}; {found}"
+
+
+def judged_with(diagnosis: Diagnosis) -> str:
+    """Version and rule set of an answer, and what of it is the user's own; empty if nobody says."""
+    told = diagnosis.ruleset
+    if told is None:
+        return ""
+    own = f"; your own: {', '.join(told.own)}" if told.own else ""
+    replaced = f"; yours instead of shipped ones: {', '.join(told.replaced)}" if told.replaced else ""
+    return f"triage {told.version}, rule set {told.digest}{own}{replaced}"

@@ -39,9 +39,11 @@ from triage.render.reading import (
     gaps,
     in_a_word,
     is_refused,
+    judged_with,
     layer_told,
     listed,
     meaning,
+    muted_line,
     place,
     queries,
     reading,
@@ -129,6 +131,7 @@ class _Report:
             self._ruled_out()
         if not blind:
             self._unseen()
+        self._muted()
         self._closing()
 
     def _header(self) -> None:
@@ -508,8 +511,20 @@ class _Report:
         if count > 0:
             self.page.para((f"{count} more {what}; --verbose shows all", "dim"), indent=2)
 
+    def _muted(self) -> None:
+        """What a person has muted, and what that person is no longer heeded in."""
+        if not self.diagnosis.muted:
+            return
+        self.page.heading("Muted")
+        for one in self.diagnosis.muted:
+            self.page.para((muted_line(one), "dim" if one.state == "heeded" else "warn"), indent=2)
+
     def _closing(self) -> None:
-        """The answer once more: of a long report a terminal shows the end."""
+        """What was judged with; and the answer once more: of a long report a terminal shows the end."""
+        judged = judged_with(self.diagnosis)
+        if judged:
+            self.page.blank()
+            self.page.para((judged, "dim"), indent=2)
         line = cause_line(self.diagnosis)
         if not line:
             return
