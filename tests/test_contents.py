@@ -1,7 +1,10 @@
 """What is found by walking the folders: the only place that lists it, so that nothing appears or vanishes unnoticed."""
 
+from pathlib import Path
+
 from tests.kinds import kinds
 from triage.bundle import bundled
+from triage.cli.catalogue import catalogue_page
 from triage.engine.rules.incidents import read_incidents
 from triage.engine.rules.loading import load_rules
 from triage.ingest.metrics.dialects import load_dialects
@@ -45,6 +48,12 @@ def test_the_catalogue_of_public_incidents() -> None:
     names = [one.id for one in incidents]
     assert names == sorted(set(names), key=str.lower)
     assert {one.kind for one in incidents} <= set(kinds())
+
+
+def test_the_page_of_all_kinds_is_that_of_the_rules() -> None:
+    """docs/kinds.md is made, not written: ``triage rules catalogue > docs/kinds.md``."""
+    page = catalogue_page(load_rules(), {one.id: one for one in read_incidents(bundled("rules"))})
+    assert (Path(__file__).parent.parent / "docs" / "kinds.md").read_text(encoding="utf-8") == page
 
 
 def test_nothing_else_lies_in_the_folders() -> None:

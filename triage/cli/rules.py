@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,18 +11,21 @@ from typing import TYPE_CHECKING
 
 from triage.cli.flags import add_setting_flags
 from triage.errors import ExitCode, UsageError
+from triage.model.vocabulary import Cause, Layer
 
 if TYPE_CHECKING:
     from triage.cli import Parser
     from triage.lint.problem import Problem
 
 
+_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
 SCHEMAS = ("rule", "dialect", "signatures", "statements", "lexicon", "xid")
 """Kinds of files that people write."""
 
 
 def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
-    """Add the command and its four ways."""
+    """Add the command and its ways."""
     parser = commands.add_parser("rules", help="list, show and check the rules", description="List, show and check the rules.")
     ways = parser.add_subparsers(metavar="WAY", required=True)
     listing = ways.add_parser("list", help="all rules: id, cause, layer, severity, state, title")
@@ -29,8 +33,11 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
     showing = ways.add_parser("show", help="one rule in words")
     showing.add_argument("id", metavar="ID")
     showing.set_defaults(way=_show)
-    for way in (listing, showing):
+    catalogue = ways.add_parser("catalogue", help="the page of all kinds as Markdown, made of the rules")
+    catalogue.set_defaults(way=_catalogue)
+    for way in (listing, showing, catalogue):
         add_setting_flags(way)
+    _add_new(ways)
     linting = ways.add_parser(
         "lint",
         help="check rules, dialects and signatures and show what is wrong under its source line",
@@ -42,6 +49,7 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
         "--signatures", metavar="DIR", type=Path, action="append", default=[], help="check a folder of signatures"
     )
     linting.add_argument("--playbooks", metavar="DIR", type=Path, action="append", default=[], help="folder of further playbooks")
+    linting.add_argument("--cases", metavar="DIR", type=Path, action="append", default=[], help="folder of incidents")
     linting.add_argument("--quiet", action="store_true", help="show errors only; warnings are counted")
     linting.add_argument("--strict", action="store_true", help="warnings count as problems")
     linting.set_defaults(way=_lint)
@@ -49,6 +57,18 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
     schema.add_argument("kind", choices=SCHEMAS, nargs="?", default="rule", help="kind of file (rule)")
     schema.set_defaults(way=_schema)
     return parser
+
+
+def _add_new(ways: "argparse._SubParsersAction[Parser]") -> None:
+    """The way that begins a new kind."""
+    new = ways.add_parser("new", help="write rule, playbook and case of a new kind, for you to fill in")
+    new.add_argument("id", metavar="ID", help="small letters, digits and hyphens: what it is called everywhere, for good")
+    new.add_argument("--cause", choices=[str(one) for one in Cause], default=str(Cause.RUNTIME), help="kind of illness (runtime)")
+    new.add_argument("--layer", choices=[str(one) for one in Layer], default=str(Layer.ENGINE), help="where it sits (engine)")
+    new.add_argument(
+        "--in", metavar="DIR", dest="folder", type=Path, default=Path(), help="where rules/, playbooks/ and cases/ lie (.)"
+    )
+    new.set_defaults(way=_new)
 
 
 def run(args: argparse.Namespace) -> ExitCode:
@@ -81,20 +101,54 @@ def _show(args: argparse.Namespace) -> ExitCode:
     return ExitCode.HEALTHY
 
 
+def _catalogue(args: argparse.Namespace) -> ExitCode:
+    """The page of all kinds."""
+    from triage.bundle import bundled
+    from triage.cli.catalogue import catalogue_page
+    from triage.cli.effective import rules_of, settings_of
+    from triage.engine.rules.incidents import read_incidents
+
+    settings = settings_of(args)
+    folders = (bundled("rules"), *settings.defaults.rules, *args.rules)
+    incidents = {one.id: one for folder in folders for one in read_incidents(folder)}
+    sys.stdout.write(catalogue_page(rules_of(args, settings), incidents))
+    return ExitCode.HEALTHY
+
+
+def _new(args: argparse.Namespace) -> ExitCode:
+    """Write the skeletons, and say what comes next."""
+    from triage.cli.skeletons import write_skeletons
+    from triage.engine.rules.loading import load_rules
+
+    if not _ID.fullmatch(args.id):
+        raise UsageError(f"{args.id!r} is no id of a kind", "an id is made of small letters, digits and hyphens: kv-leak")
+    if any(rule.id == args.id for rule in load_rules()):
+        raise UsageError(f"there is a kind called {args.id} already", f"triage rules show {args.id}")
+    paths = write_skeletons(args.id, Cause(args.cause), Layer(args.layer), args.folder)
+    rules, books, cases = args.folder / "rules", args.folder / "playbooks", paths[-1].parents[1]
+    sys.stdout.write("".join(f"{path}\n" for path in paths))
+    sys.stdout.write(
+        "Fill in what says TODO, then\n"
+        f"  triage rules lint {rules} --playbooks {books} --cases {cases}\n"
+        f"  triage score {paths[-1].parent} --rules {rules}\n"
+    )
+    return ExitCode.HEALTHY
+
+
 def _lint(args: argparse.Namespace) -> ExitCode:
     """Every problem under its source line, then the sum."""
-    from triage.lint.problem import Severity, shown
+    from triage.lint.problem import Severity, shown, text_of
 
-    problems, texts, counts = _linted(args)
+    problems, counts = _linted(args)
     errors = [problem for problem in problems if problem.severity is Severity.ERROR]
     shown_ones = errors if args.quiet else problems
-    sys.stdout.write("".join(f"{shown(problem, texts[problem.path])}\n\n" for problem in shown_ones))
+    sys.stdout.write("".join(f"{shown(problem, text_of(problem.path))}\n\n" for problem in shown_ones))
     sys.stdout.write(f"{counts}, {_count(problems)}\n")
     return ExitCode.DATA if errors or (args.strict and problems) else ExitCode.HEALTHY
 
 
-def _linted(args: argparse.Namespace) -> "tuple[list[Problem], dict[Path, str], str]":
-    """The problems of what was named, or of all that is shipped; the text of each file; how many files of each sort."""
+def _linted(args: argparse.Namespace) -> "tuple[list[Problem], str]":
+    """The problems of what was named, or of all that is shipped; how many files of each sort."""
     from triage.bundle import bundled
     from triage.ingest.logs.loading import load_signatures
     from triage.lint import gather, lint
@@ -102,17 +156,16 @@ def _linted(args: argparse.Namespace) -> "tuple[list[Problem], dict[Path, str], 
 
     everything = not (args.folders or args.dialects or args.signatures)
     problems: list[Problem] = []
-    texts: dict[Path, str] = {}
     counts: list[str] = []
-    ruleset = gather(args.folders, args.playbooks)
+    ruleset = gather(args.folders, args.playbooks, args.cases)
     if everything or args.signatures:
         folders = [bundled("signatures")] if everything else args.signatures
         found, read = lint_signatures(folders, ruleset.rules)
-        problems, texts = [*problems, *found], {**texts, **read}
+        problems += found
         counts.append(_counted(len(read), "file") + " of signatures")
     if everything or args.dialects:
         found, read = lint_dialects([bundled("collectors") / "dialects"] if everything else args.dialects)
-        problems, texts = [*problems, *found], {**texts, **read}
+        problems += found
         counts.append(_counted(len(read), "dialect"))
     if everything or args.folders:
         known = (
@@ -120,9 +173,8 @@ def _linted(args: argparse.Namespace) -> "tuple[list[Problem], dict[Path, str], 
         )
         found = lint(replace(ruleset, signatures=known))
         problems = [*found, *problems]
-        texts |= {file.path: file.data.decode(errors="replace") for file in ruleset.files}
         counts.append(_counted(len(ruleset.files), "rule"))
-    return problems, texts, ", ".join(reversed(counts))
+    return problems, ", ".join(reversed(counts))
 
 
 def _count(problems: "Sequence[Problem]") -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from triage.bundle import bundled
 from triage.engine.rules.incidents import read_incidents
 from triage.engine.rules.loading import read_folder
-from triage.lint import cases, families, graph, levels, measures, references, wording
+from triage.lint import cases, families, graph, levels, measures, references, skeleton, wording
 from triage.lint.language import of_fault
 from triage.lint.problem import Problem
 from triage.lint.ruleset import Checked, Ruleset, read_cases, read_levels
@@ -18,6 +18,8 @@ CHECKS: tuple[Check, ...] = (
     references.unknown_signals,
     references.unknown_events,
     references.missing_playbook,
+    skeleton.left_over,
+    skeleton.playbook_disagrees,
     references.unknown_incidents,
     graph.loops,
     graph.no_way_back,
@@ -42,23 +44,25 @@ def lint(ruleset: Ruleset) -> list[Problem]:
         if file.rule is not None:
             checked = Checked(file, file.rule, ruleset)
             here += [problem for check in CHECKS for problem in check(checked)]
-        found += sorted(here, key=lambda problem: (problem.line, problem.column))
+        found += sorted(here, key=lambda problem: (problem.path != file.path, problem.path, problem.line, problem.column))
     return found
 
 
-def gather(folders: Iterable[Path] = (), playbooks: Iterable[Path] = ()) -> Ruleset:
+def gather(folders: Iterable[Path] = (), playbooks: Iterable[Path] = (), cases: Iterable[Path] = ()) -> Ruleset:
     """The rule files of some folders, or the shipped ones, with what they may refer to.
 
     :param playbooks: folders of further playbooks
+    :param cases: folders of incidents; of the shipped rules those of the checkout, if it is one
     :raises ConfigError: a folder is missing, or holds no rule
     """
     shipped = read_folder(bundled("rules"))
     named = list(folders)
     files = [file for folder in named for file in read_folder(folder)] if named else shipped
-    books = [path.stem for folder in (bundled("playbooks"), *playbooks) for path in folder.glob("*.md")]
-    incidents = bundled("rules").parent / "tests" / "incidents"
-    known = read_cases(incidents) if incidents.is_dir() and not named else None
+    books = {path.stem: folder for folder in (bundled("playbooks"), *playbooks) for path in folder.glob("*.md")}
+    own = bundled("rules").parent / "tests" / "incidents"
+    tried = [*cases, *([own] if own.is_dir() and not named else [])]
+    known = tuple(case for folder in tried for case in read_cases(folder)) if tried else None
     rules = {file.rule.id: file.rule for file in [*shipped, *files] if file.rule is not None}
     every = (bundled("rules"), *named)
     cited = frozenset(one.id for folder in every for one in read_incidents(folder))
-    return Ruleset(tuple(files), rules, frozenset(books), cited, read_levels(every), known)
+    return Ruleset(tuple(files), rules, books, cited, read_levels(every), known)

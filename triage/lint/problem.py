@@ -54,6 +54,11 @@ def shown(problem: Problem, text: str) -> str:
     return "\n".join(parts)
 
 
+def text_of(path: Path) -> str:
+    """A file as text, whatever its bytes are."""
+    return path.read_bytes().decode(errors="replace")
+
+
 def _near(path: Path) -> Path:
     """The path as seen from the current folder, if it lies below it."""
     here = Path.cwd()

@@ -33,12 +33,14 @@ class Case:
 
     :param roots: ids that are accepted as its root cause, the best first; none where the service is healthy
     :param also: ids that may be found besides
+    :param path: its folder
     :param lived: it was recorded from a real service or built from a public report, not simulated or made
     :param wrong: it is known to come out wrong
     """
 
     roots: tuple[str, ...]
     also: frozenset[str] = frozenset()
+    path: Path = Path()
     lived: bool = False
     wrong: bool = False
 
@@ -54,7 +56,7 @@ class Ruleset:
     :param files: the files to check
     :param rules: all sound rules by their ids, shipped ones included; of two of one id that of the files
     :param incidents: ids of the catalogue of public incidents
-    :param playbooks: ids of all playbooks
+    :param playbooks: the folder of each playbook by its id
     :param levels: fixed numbers that are explained, by the signal or the class of observation that they are about
     :param cases: incidents with truth; None where there are none to look at (an installed wheel, a user's folder)
     :param signatures: what lines mean
@@ -62,7 +64,7 @@ class Ruleset:
 
     files: tuple[RuleFile, ...]
     rules: Mapping[str, Rule]
-    playbooks: frozenset[str]
+    playbooks: Mapping[str, Path]
     incidents: frozenset[str]
     levels: Mapping[str, frozenset[float]] = field(default_factory=dict)
     cases: tuple[Case, ...] | None = None
@@ -175,8 +177,8 @@ def read_levels(folders: Iterable[Path]) -> Mapping[str, frozenset[float]]:
 
 def read_cases(folder: Path) -> tuple[Case, ...]:
     """The truths of all incidents under a folder."""
-    truths = [(path.parent.name, read_truth(path)) for path in sorted(folder.rglob("truth.toml"))]
+    truths = [(path.parent, read_truth(path)) for path in sorted(folder.rglob("truth.toml"))]
     return tuple(
-        Case(truth.root, frozenset(truth.also), lived=not _MADE.fullmatch(name), wrong=bool(truth.known_wrong))
-        for name, truth in truths
+        Case(truth.root, frozenset(truth.also), path, lived=not _MADE.fullmatch(path.name), wrong=bool(truth.known_wrong))
+        for path, truth in truths
     )
