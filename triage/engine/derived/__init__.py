@@ -161,8 +161,12 @@ _MOVES = 1e-6
 
 
 def _stalled(frame: Frame, replica: Subject) -> Floats | None:
-    """1 where requests are held while every heartbeat that is known stands still; unknown if none is that beats all the time."""
+    """1 where requests are held while every heartbeat that is known stands still; unknown if none is that beats all the time.
+
+    Where only those that run or only those that wait are counted, none of them is not none at all.
+    """
     held = own_total(frame, replica, "batch.running", "queue.waiting")
+    counts_all = all(frame.cells(name, replica) is not None for name in ("batch.running", "queue.waiting"))
     rates = {name: cells for name in _RATES_OF_LIFE if (cells := frame.cells(name, replica)) is not None}
     beats = [(cells > 0).astype(float) + 0 * cells for cells in rates.values()]
     told = frame.cells("engine.step_time", replica)
@@ -172,7 +176,7 @@ def _stalled(frame: Frame, replica: Subject) -> Floats | None:
     if held is None or not steady:
         return None
     beat = together(beats, Combine.MAX)
-    unknown = np.isnan(held) | np.isnan(beat)
+    unknown = np.isnan(held) | np.isnan(beat) | ((held < 1) & (not counts_all) & (beat <= 0))
     return np.where(unknown, np.nan, ((held >= 1) & (beat <= 0)).astype(float))
 
 

@@ -167,10 +167,12 @@ def _forget_guesses(root: Place, places: Mapping[str, Place], inside: Collection
 
 
 def _trigger(candidates: Sequence[Candidate]) -> Candidate:
-    """What set off a loop: the earliest. Of those that began within the slack of it the one whose evidence proves most."""
+    """What set off a loop: the earliest. Of those that began within the slack of it the one whose evidence proves most, and
+    of equal ones what feeds itself: it is the loop, the others are its way round.
+    """
     first = min(_begin(candidate) for candidate in candidates)
     early = [candidate for candidate in candidates if _begin(candidate) <= first + SLACK]
-    return min(early, key=lambda candidate: (candidate.effect, -candidate.proof, _begin(candidate), candidate.rule))
+    return min(early, key=lambda candidate: (candidate.effect, -candidate.proof, not candidate.sustains, _begin(candidate), candidate.rule))
 
 
 def _begin(candidate: Candidate) -> float:
