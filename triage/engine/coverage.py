@@ -24,6 +24,7 @@ from triage.model.rule import Rule
 from triage.model.vocabulary import Layer, catalogue
 
 _MOST_UNREAD = 20
+"""Chosen: more lines than a person reads in a list."""
 
 
 def ruled_out(rulings: Sequence[Ruling], findings: Sequence[Finding]) -> tuple[RuledOut, ...]:

@@ -18,7 +18,11 @@ _LEAST_BASELINE = 3
 """With fewer cells than this before the window nothing is known of what is usual."""
 
 _PATIENCE_CELLS = 2.5
+"""A value holds for two and a half intervals of its source: one scrape that is lost, and one that is late."""
+
 _LEAST_SECONDS = 1e-6
+"""Keeps an interval of zero from dividing."""
+
 _SLOWEST = 120.0
 """A source that speaks less often than this is taken at its word for no longer than one that does."""
 

@@ -28,7 +28,11 @@ Bools = npt.NDArray[np.bool_]
 Derivation = Callable[[Frame, Subject], Floats | None]
 
 _LEAST_BATCH = 2
+"""A limit of one request at a time is a choice, no batch."""
+
 _SAME_START = 1.0
+"""Seconds by which start times of one process differ: whole seconds and fractions."""
+
 _REPLACED = 600.0
 """Seconds before the end of a replica within which its successor may have come up."""
 

@@ -11,6 +11,7 @@ _SMOOTHING = 60.0
 """Ratios of two rates are taken over at least this many seconds: in one scrape interval there may be few events or none."""
 
 _LEAST_EVENTS = 1e-9
+"""Below this a rate is zero but for rounding."""
 
 
 def rolled(cells: Floats, width: int) -> Floats:

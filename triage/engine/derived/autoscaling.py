@@ -9,6 +9,7 @@ from triage.model.recording import Floats, Subject
 from triage.model.vocabulary import Combine
 
 _LEAST_VALUE = 0.01
+"""Keeps a target of zero from dividing; a controller has none below a hundredth."""
 
 _FOLLOWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("cache", "kv", "token_usage", "token_util"), ("kv.fill",)),

@@ -13,6 +13,8 @@ _VERSION_FACTS = ("image_id", "image", "engine_version")
 """What tells versions apart, most exact first."""
 
 _LEAST_FINISHED = 5.0
+"""Chosen: with fewer ended requests a mean length is that of one of them."""
+
 _ONE_TOKEN = 1.5
 """An engine that ends its requests after about one token each does prefill for others."""
 
@@ -30,6 +32,7 @@ _WARM = 180.0
 """A fresh process compiles, fills its caches and its batch for about this many seconds."""
 
 _AS_BUSY = 0.6
+"""Chosen: pace is compared before and after a restart only where the batch is at least this share of what it was."""
 
 _ROLES: WeakKeyDictionary[Frame, dict[Subject, str]] = WeakKeyDictionary()
 """Roles that were found, by frame: every comparison with peers asks for them."""

@@ -21,6 +21,7 @@ _GROWTH_SPAN = 600.0
 """Growth of memory is taken over this many seconds: allocators take it in steps."""
 
 _LEAST_REQUESTS = 20.0
+"""Chosen: growth for each request is noise where fewer ended in the span."""
 
 
 def node_lost(frame: Frame, node: Subject) -> Floats | None:

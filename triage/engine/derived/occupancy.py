@@ -12,6 +12,7 @@ _PINNED = 0.93
 """Requests that come at random let the number in flight vary by far more than this."""
 
 _LEAST_IN_FLIGHT = 8.0
+"""Of fewer requests a step of one is more than the tenth by which a flat number may move."""
 
 _LEAST_CELLS = 10
 """Fewer moments tell nothing of how a number moves."""

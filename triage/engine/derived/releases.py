@@ -13,6 +13,8 @@ from triage.model.vocabulary import Combine
 
 _COUNTED = (("backend.failures", "backend.requests"), ("http.5xx", "http.requests"), ("finished.error", "finished"))
 _LEAST_REQUESTS = 5.0
+"""Chosen: a share of fewer requests is moved by a fifth and more by each of them."""
+
 _TOGETHER = 600.0
 """What fails later than this after the last request to an older version need not be the version's fault: load has changed."""
 

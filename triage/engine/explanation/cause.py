@@ -10,7 +10,10 @@ from triage.model.diagnosis import CauseState, CauseView, Evidence, Finding, Riv
 from triage.model.vocabulary import catalogue
 
 _MOST_RIVALS = 5
+"""Chosen: a list that a person can check."""
+
 _HALF = 0.5
+"""Chosen, and held by the cases in which nobody can know: a kind of which less than half shows is no rival."""
 
 PACE = frozenset(
     name

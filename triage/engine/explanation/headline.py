@@ -9,6 +9,8 @@ from triage.model.units import quantity
 from triage.model.vocabulary import Scope
 
 _MOST_TOLD = 3
+"""Chosen: a headline of more is not read."""
+
 _TOLD_OF = ("ttft", "itl", "e2e", "error_ratio")
 """Promises that are worth a figure in the headline of a healthy service."""
 

@@ -14,6 +14,8 @@ INCIDENT = 1.0
 """Harm from which on the service is in an incident; triage/engine/promises/entries.py says how it is measured."""
 
 _MUCH_WORSE = 2.0
+"""Chosen: twice the usual wait."""
+
 _NEAR = 0.5
 """A wait that has doubled and uses up half of what was promised is no proof that nobody suffers."""
 

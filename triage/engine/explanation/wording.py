@@ -12,6 +12,7 @@ from triage.model.units import quantity
 from triage.model.vocabulary import Scope, catalogue
 
 _LONGEST_LINE = 160
+"""Chosen: two lines of a terminal."""
 
 _TOLD = ("event:", "observed:")
 """Evidence that is told in words, not by its number."""

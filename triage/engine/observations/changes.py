@@ -22,10 +22,14 @@ _EARLIER = 60.0
 """Clocks of change logs are not those of scrapes."""
 
 _BEFORE = 600.0
+"""Chosen: what was usual is taken over as long as a change may take."""
+
 _SAME_CHANGE = 600.0
 """A roll-out is told by a list of changes, by the cluster and by the engines that start: within so many seconds it is one."""
 
 _ROLL = 1800.0
+"""Seconds for which replicas of one roll-out may get their setting or image one after the other (as ``_CHANGE_LASTS`` of
+lives)."""
 
 _STEP = 1.5
 """A mean latency that grows by half with a change is a step of it."""
@@ -34,10 +38,13 @@ _LEAST_SHARE, _SHARE_STEP = 0.02, 3.0
 """Failures: from one request in fifty on, and three times as many as before."""
 
 _QUALITY_STEP = 0.05
+"""As ``_POINTS`` of triage/engine/promises/quality.py: what a golden set can tell apart."""
+
 _BACK = 0.35
 """A step is taken back if no more than this part of it is left."""
 
 _LEAST_CELLS = 2
+"""A mean of one cell is that cell's blip."""
 
 _FAILURES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("gateway.5xx", "gateway.4xx", "gateway.resets", "gateway.no_backend", "gateway.timeouts"), ("gateway.requests",)),

@@ -15,8 +15,14 @@ from triage.model.recording import Floats, Subject
 from triage.model.vocabulary import Scope
 
 _LIFT = 2.0
+"""Chosen: at twice the rate inside a state it is worth telling; rules ask for three and more."""
+
 _LEAST_EVENTS = 8.0
+"""Of eight failures that fall by chance on a state that takes a third of the time, six do so once in fifty (binomial)."""
+
 _LEAST_CELLS = 3
+"""In fewer cells a state that was there is one scrape and its neighbours."""
+
 _MOST_OF_TIME = 0.9
 """A state that is nearly always there coincides with everything."""
 
@@ -24,10 +30,19 @@ _AFTER_CHANGE = 300.0
 """Seconds for which a change takes hold: a rolling update of a replica, a cache that fills anew."""
 
 _FRESH = 180.0
+"""Seconds for which a replica is fresh (as ``_WARM`` of triage/engine/derived/fleet.py)."""
+
 _THROTTLED = 0.1
+"""Chosen: a tenth of the periods without CPU is felt."""
+
 _FULL_BATCH = 0.95
+"""As the limit of batch.fill in triage/engine/observations/comparing.py."""
+
 _FULL_CACHE = 0.93
+"""As the limit of kv.fill there: engines hold a little of the cache back."""
+
 _SLOW = 2.0
+"""Chosen: a moment twice as slow as the usual one."""
 
 
 @dataclass(frozen=True)

@@ -135,11 +135,13 @@ _FLOOR_OF: dict[str, float] = {
     "service.backlog_growth": 0.1,
     "service.requests_lost": 0.1,
 }
+"""By signal, where its unit's floor is too coarse or too fine. Chosen: what a person or a proxy between does not notice."""
 
 _RATE_FLOOR = 0.01
 """Of counters, per second: less than one in a minute and a half is told by the number of events, not by its rate."""
 
 _RATE_FLOORS: dict[str, float] = {"tokens": 5.0, "bytes": 1e6, "ratio": 0.02, "cores": 0.25, "flop": 1e9, "joules": 20.0}
+"""By unit of a counter, per second. Chosen: what background work does without any request."""
 
 
 def floor_of(signal: Signal) -> float:

@@ -26,9 +26,16 @@ _FACTOR = 1.25
 """A factor below this drives nothing."""
 
 _LEAST_CELLS = 4
+"""With fewer known cells a level is a blip (as ``_LEAST_SAMPLES`` of shifts)."""
+
 _AT_LIMIT = 0.95
+"""As the limit of batch.fill in triage/engine/observations/comparing.py."""
+
 _ROOM = 0.8
+"""Chosen: with a fifth of the cache free it is not the cache that holds requests back."""
+
 _LEAST_REQUESTS = 15.0
+"""Chosen: a mean over fewer requests differs from the next by the factor that is asked for."""
 
 _FLOWS = 0.5
 _FEW_END = 0.5

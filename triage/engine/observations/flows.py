@@ -12,7 +12,11 @@ from triage.model.vocabulary import Scope
 Bools = npt.NDArray[np.bool_]
 
 _SPAN = 300.0
+"""Chosen: a balance over five minutes is not moved by what is inside at its ends."""
+
 _LEAST_SHARE = 0.1
+"""Chosen: a tenth of what arrived is lost; less is what is counted late."""
+
 _LEAST_REQUESTS = 20.0
 """In five minutes: counters of two programs are read seconds apart, and what ends is counted late."""
 

@@ -28,6 +28,8 @@ _PLACE = frozenset(
 """Keys that are a thing's own by nature."""
 
 _ENOUGH = 3
+"""Of two that differ nobody can say which one is odd."""
+
 _MOST = 0.6
 """So many of the twins must agree before one that differs is the odd one."""
 

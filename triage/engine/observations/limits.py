@@ -16,6 +16,7 @@ from triage.model.recording import Floats, Subject
 from triage.model.vocabulary import catalogue
 
 _LEAST_CELLS = 4
+"""With fewer known cells a level is a blip (as ``_LEAST_SAMPLES`` of shifts)."""
 
 
 def at_limits(frame: Frame) -> Seen:

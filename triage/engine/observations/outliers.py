@@ -79,10 +79,19 @@ _LEAST_SHARE = 0.02
 """A share of requests below this is no symptom."""
 
 _LEAST_EVENTS = 5.0
+"""With fewer of them in the worse of two parts the other had none by chance."""
+
 _LEAST_ASKED = 10.0
+"""Chosen: a share of fewer requests is moved by a tenth and more by each of them."""
+
 _LEAST_CELLS = 4
+"""With fewer known cells a level is a blip (as ``_LEAST_SAMPLES`` of shifts)."""
+
 _OLDER_BY = 600.0
+"""As ``_OLDER_BY`` of triage/engine/derived/fleet.py."""
+
 _SALIENT = 2.0
+"""Chosen: twice as bad as elsewhere has to be explained; less is told."""
 
 _OWN_NAMES = """
 pod_ip host_ip node created_by_name image image_id engine_version gpu_model role startup_seconds weights_load_seconds init_seconds

@@ -24,6 +24,8 @@ _LAST_WORDS = 60.0
 """What is said so many seconds before a life ends may be why."""
 
 _TWICE = 2
+"""Chosen: what is said once may be a slip of the program; who says it again means it."""
+
 _NUMBERS = re2.compile(r"[0-9a-f]{6,}|\d+")
 
 

@@ -21,6 +21,8 @@ _LEAST_TWINS = 2
 """Of two that differ nobody can say which one is odd."""
 
 _LEAST_CELLS = 4
+"""With fewer known cells a level is a blip (as ``_LEAST_SAMPLES`` of shifts)."""
+
 _MANY = 4
 """Of more twins than this one that stands apart hardly moves the median, so that it need not be left out."""
 

@@ -113,6 +113,7 @@ _PARTS = re.compile(r"MIG|VF|\d+[ABCQ]")
 """Words that mark a part of a card (MIG instance, vGPU profile, virtual function): its share of the bandwidth is not told."""
 
 _LONGEST = 120
+"""Letters of a model's name that are read: vendors use a third of it."""
 
 
 @lru_cache(maxsize=1024)

@@ -95,6 +95,7 @@ _QUANTISED = frozenset(
 """Words that say that the weights of this copy are quantised, whatever the maker's are."""
 
 _LONGEST = 200
+"""Letters of a model's name or path that are read, from its end."""
 
 
 @lru_cache(maxsize=1024)

@@ -10,7 +10,10 @@ from triage.engine.physics.shape import ModelShape
 from triage.errors import DataError
 
 _LARGEST_FILE = 4 * 2**20
+"""Bytes; a config.json has some thousand."""
+
 _LARGEST_NUMBER = 10**8
+"""Larger than any number that a model's configuration has; keeps products finite."""
 
 _LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 _HIDDEN = ("hidden_size", "n_embd", "d_model")

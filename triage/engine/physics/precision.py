@@ -8,6 +8,7 @@ _DTYPE_BYTES = MappingProxyType({
     "fp8": 1.0, "fp8_e4m3": 1.0, "fp8_e5m2": 1.0, "fp8_inc": 1.0, "float8_e4m3fn": 1.0, "float8_e5m2": 1.0, "f8_e4m3": 1.0,
     "int8": 1.0, "uint8": 1.0,
 })  # fmt: skip
+"""Bytes of one number, by the names that PyTorch and NumPy give the types."""
 
 _QUANTISED_BITS = MappingProxyType({
     "fp8": 8.0, "fbgemm_fp8": 8.0, "w8a8_fp8": 8.0, "w8a8_int8": 8.0, "w8a8": 8.0, "int8": 8.0, "modelopt": 8.0,

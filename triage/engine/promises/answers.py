@@ -26,6 +26,7 @@ _SCRAPES = 2
 """One scrape that fails is an accident, two in a row are not: half a minute at the usual interval."""
 
 _LEAST_REQUESTS = 3.0
+"""One or two requests that go astray are an accident."""
 
 _STANDS = 20.0
 """An engine that holds requests and makes no step for so long hangs: the longest prefill or graph capture while serving is

@@ -45,6 +45,8 @@ _EXPECTED = 5.0
 """So many requests are expected to end and none does: by chance that happens once in 150 times (Poisson)."""
 
 _LEAST_COUNT = 1e-6
+"""Below this a count is zero but for rounding."""
+
 _LEAST_KNOWN = 0.5
 """A promise is kept only if at least half of the window was seen."""
 

@@ -19,6 +19,7 @@ _LEAST_NOW = 30.0
 """Now is the last four scrapes of a source and at least half a minute: fewer requests say nothing about a quantile."""
 
 _SLOWEST = 120.0
+"""A source that speaks less often is taken for one of two minutes (as ``_SLOWEST`` of triage/engine/frame.py)."""
 
 _BURN_OVER_WINDOW = 6.0
 BURN_OF_MOMENT = 14.4

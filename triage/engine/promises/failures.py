@@ -41,6 +41,7 @@ _MOST_BURN = 20.0
 """Times what is allowed beyond which more does not count: a promise of one in a hundred thousand is easily broken."""
 
 _LITTLE = 0.1
+"""Chosen: a broken promise whose harm cannot be measured is not nothing."""
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,8 @@ _LEAST_WAITING = 4.0
 """A handful of requests that wait is no queue."""
 
 _FULL = 0.99
+"""A cache is full where not one sequence of the usual length fits; a hundredth is less than that."""
+
 _THROWN_OUT = 0.1
 """Preemptions per finished request from which much of the work is done twice; vLLM's documentation calls frequent ones a
 sign of too little cache."""

@@ -54,6 +54,8 @@ _LIMITS = (
     _Limit("prefix.hits", _signal("prefix.queries"), 1.2, "finds more in its prefix cache than it looks up"),
     _Limit("spec.accepted_tokens", _signal("spec.draft_tokens"), 1.2, "accepts more draft tokens than are proposed"),
 )
+"""Chosen: half as much again where a burst fits between two scrapes, a tenth and less where it does not; beyond it the unit or
+the sum is wrong."""
 
 
 def beyond_bounds(frame: Frame, _voices: Voices) -> Seen:

@@ -19,9 +19,6 @@ _GROWN_MUCH, _LEAST_GROWN_MUCH = 3.0, 200.0
 """A target's samples vary by a few per cent (children of counters, pods that come). Half as many again is news where there are
 thousands, three times as many anywhere above a small exporter's size."""
 
-_MORE_REPLICAS = 1.3
-_HEAD_GROWN = 1.2
-
 
 def lost_metrics(frame: Frame, _voices: Voices) -> Seen:
     """What becomes of metrics, of their labels and of their number."""

@@ -30,6 +30,8 @@ _LEAST_HOLES = 3
 """One hole through which work goes on may be luck."""
 
 _HALF = 0.5
+"""Chosen: after a hole work goes on at half of its usual pace at least."""
+
 _FEW = 0.1
 """In one hole of ten there may have been little to do."""
 

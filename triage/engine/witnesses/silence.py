@@ -31,10 +31,13 @@ _SHORT = 300.0
 """A collector that is restarted or updated is away for minutes; alerts of five minutes may miss what is longer."""
 
 _LEAST_FAILED = 3
+"""Single scrapes fail everywhere; three are told."""
+
 _INSTRUMENT = re.compile(r"(?i)export|dcgm|kube-state|cadvisor|node|prom|otel|telemetry|collect|agent|smi|monitor|metric")
 """Names of what only measures. Another target that cannot be scraped may be a component that is down."""
 
 _THIRDS = 3
+"""A source that fails in one third of the window is bad there, however good the others are."""
 
 
 def silences(frame: Frame, voices: Voices) -> Seen:

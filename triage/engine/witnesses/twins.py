@@ -27,8 +27,14 @@ _WORK = (
 """What every request moves: an engine that works cannot leave one of them where it is."""
 
 _ALWAYS = 0.8
+"""Chosen: two counts differ nearly always, not in a moment in which one is read late."""
+
 _LEAST_CELLS = 20
+"""Chosen: in fewer cells the two are a few scrapes apart."""
+
 _LEAST_REQUESTS = 30.0
+"""Of fewer requests the retries of one client are a third."""
+
 _FAR = 3.0
 """Counts of the same requests at two places differ by retries and by what is still inside; not three times."""
 
