@@ -46,7 +46,17 @@ FORMS = {
             '0 95 3 - "-" "curl/7.73" "84961386-6d84-929d-98bd-c5aee93b5c88" "llm:8000" "10.1.2.3:8000" in|8000|| 127.0.0.6:1'
         ),
         AccessLine(
-            503, "/v1/models", "UC", 0.003, "10.1.2.3:8000", "84961386-6d84-929d-98bd-c5aee93b5c88", 0, "curl/7.73", 95, True
+            503,
+            "/v1/models",
+            "UC",
+            0.003,
+            "10.1.2.3:8000",
+            "84961386-6d84-929d-98bd-c5aee93b5c88",
+            0,
+            "curl/7.73",
+            95,
+            True,
+            "upstream_reset{connection_termination}",
         ),
     ),
     "envoy json": (
@@ -117,7 +127,7 @@ FORMS = {
             "llm/srv1 10/0/30/-1/60009 504 2750 - - "
             'sH-- 1/1/1/1/0 0/0 "POST /x HTTP/1.1"'
         ),
-        AccessLine(504, "", "UT", 60.009, "srv1", sent=2750),
+        AccessLine(504, "/x", "UT", 60.009, "srv1", sent=2750),
     ),
     "haproxy, refused by the server": (
         (
@@ -125,7 +135,7 @@ FORMS = {
             "llm/srv1 0/0/-1/-1/3 503 217 - - "
             'SC-- 1/1/1/1/3 0/0 "POST /x HTTP/1.1"'
         ),
-        AccessLine(503, "", "UF", 0.003, "srv1", sent=217),
+        AccessLine(503, "/x", "UF", 0.003, "srv1", sent=217),
     ),
     "haproxy, given up in the queue": (
         (
@@ -133,7 +143,7 @@ FORMS = {
             "llm/<NOSRV> 0/60001/-1/-1/60001 503 217 - - "
             'sQ-- 212/212/208/0/0 0/88 "POST /x HTTP/1.1"'
         ),
-        AccessLine(503, "", "QT", 60.001, "", sent=217),
+        AccessLine(503, "/x", "QT", 60.001, "", sent=217),
     ),
     "aws": (
         (
@@ -148,6 +158,98 @@ FORMS = {
             "text_generation_router::server: router/src/server.rs:409: Success"
         ),
         AccessLine(200, "/generate", seconds=2.5),
+    ),
+    "envoy gateway json, with its own reason": (
+        (
+            '{":authority":"m.example","bytes_received":9,"bytes_sent":0,"duration":1250,"response_code":500,"response_flags":"-",'
+            '"response_code_details":"ext_proc_error_gRPC_error_14{upstream_reset}","upstream_host":"10.1.1.1:8000",'
+            '"user-agent":"py","x-envoy-origin-path":"/v1/rerank","x-request-id":"abcd","start_time":"2026-01-01T00:00:00Z"}'
+        ),
+        AccessLine(
+            500, "/v1/rerank", "", 1.25, "10.1.1.1:8000", "abcd", 0, "py", 0, True, "ext_proc_error_gRPC_error_14{upstream_reset}"
+        ),
+    ),
+    "envoy with flags in their long form": (
+        (
+            '{"start_time":"2026-01-01T00:00:00Z","response_code":503,"response_flags_long":"UpstreamOverflow","duration":0,'
+            '"path":"/v1/completions"}'
+        ),
+        AccessLine(503, "/v1/completions", "UO", 0.0, starts=True),
+    ),
+    "envoy json with a reason instead of flags": (
+        (
+            '{"response_code":503,"response_code_details":"upstream_reset_before_response_started{connection_termination}",'
+            '"duration":2,"upstream_host":"10.1.1.1:8000","path":"/v1/completions"}'
+        ),
+        AccessLine(
+            503,
+            "/v1/completions",
+            "UC",
+            0.002,
+            "10.1.1.1:8000",
+            why="upstream_reset_before_response_started{connection_termination}",
+        ),
+    ),
+    "traefik": (
+        (
+            '10.0.3.1 - - [28/Oct/2026:18:58:24 +0000] "POST /v1/completions HTTP/1.1" 502 11 "-" "-" 7 "llm@kubernetes" '
+            '"http://10.0.0.5:8000" 30001ms'
+        ),
+        AccessLine(502, "/v1/completions", "UC", 30.001, "10.0.0.5:8000", agent="-", sent=11),
+    ),
+    "traefik json": (
+        (
+            '{"DownstreamStatus":504,"Duration":60000123456,"RequestPath":"/v1/completions","ServiceAddr":"10.0.0.5:8000",'
+            '"RetryAttempts":2,"level":"info","msg":""}'
+        ),
+        AccessLine(504, "/v1/completions", "UT", 60.000123456, "10.0.0.5:8000", retry=2),
+    ),
+    "caddy": (
+        (
+            '{"level":"error","ts":1790000000.1,"logger":"http.log.access","msg":"handled request","request":{"method":"POST",'
+            '"uri":"/v1/completions"},"duration":0.0021,"size":0,"status":502}'
+        ),
+        AccessLine(502, "/v1/completions", "", 0.0021, sent=0),
+    ),
+    "kong": (
+        (
+            '{"request":{"uri":"/v1/completions","method":"POST"},"response":{"status":503},"latencies":{"request":12,"proxy":9},'
+            '"upstream_uri":"/v1/completions"}'
+        ),
+        AccessLine(503, "/v1/completions", "", 0.012),
+    ),
+    "a gateway of one's own, in JSON": (
+        (
+            '{"level":"error","msg":"proxy","method":"POST","path":"/v1/completions","status":502,"upstream":"http://10.0.0.5:8000",'
+            '"latency_ms":1.4,"error":"read tcp 10.0.0.1:4->10.0.0.5:8000: connection reset by peer"}'
+        ),
+        AccessLine(
+            502,
+            "/v1/completions",
+            "UC",
+            0.0014,
+            "10.0.0.5:8000",
+            why="read tcp 10.0.0.1:4->10.0.0.5:8000: connection reset by peer",
+        ),
+    ),
+    "a gateway of one's own, in words": (
+        "2026-01-01 00:00:00,1 ERROR px 77ab POST /v1/completions upstream=m-0 reused=true after=1.3ms -> 502",
+        AccessLine(502, "/v1/completions", "UC", 0.0013, "m-0"),
+    ),
+    "a gateway of one's own, with a sentence": (
+        "ERROR [px] POST http://m-0:8000/v1/completions returned 502 after 3.5s: Connection refused by m-0",
+        AccessLine(502, "/v1/completions", "UF", 3.5, why="Connection refused by m-0"),
+    ),
+    "sglang's gateway": (
+        (
+            "2026-01-01 00:00:00 ERROR http_request{method=POST uri=/v1/completions version=HTTP/1.1 request_id=ab12 "
+            "status_code=500 latency_us=2400}: smg::middleware: finished processing request"
+        ),
+        AccessLine(500, "/v1/completions", "", 0.0024, request_id="ab12"),
+    ),
+    "express": (
+        "POST /v1/completions 504 60012.4 ms - 24",
+        AccessLine(504, "/v1/completions", "UT", 60.0124),
     ),
     "llama.cpp": ("srv  log_server_r: request: POST /v1/chat/completions 127.0.0.1 500", AccessLine(500, "/v1/chat/completions")),
 }
@@ -169,6 +271,10 @@ def test_forms(line: str, expected: AccessLine) -> None:
         "INFO:     Application startup complete.",
         '{"status":"ok"}',
         '{"status": [1]}',
+        '{"level":"info","status":"200"}',
+        "2026-01-01 INFO px: POST /v1/completions sent to 10.0.0.1:8000",
+        '2026/10/28 18:58:24 [error] 3#3: *9 recv() failed, client: 10.0.0.1, request: "POST /v1/x HTTP/1.1", host: "m"',
+        'INFO HTTP Request: POST https://hub.example/api/models "HTTP/1.1 200 OK"',
         "[2026-09-16T13:00:38.250Z] POST",
         "",
     ],

@@ -1,12 +1,13 @@
 """Access logs of gateways and of engines' front ends, line by line."""
 
-import json
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 
 import re2
+
+from triage.ingest.logs.access_words import flags_of_words, seconds_of, short_flags, span
+from triage.ingest.logs.forms import flattened, json_object
 
 IDLE_RESET = 0.05
 """Seconds. A request on a connection that the other side has just closed fails within a round trip; a cut answer ran longer."""
@@ -24,6 +25,7 @@ class AccessLine:
     :param retry: which repetition it is (0: the first attempt)
     :param sent: bytes of the answer; None if the line does not say
     :param starts: the line's stamp is when the request came, not when it ended
+    :param why: what the proxy says, in words of its own, of how it ended; empty if it says nothing
     """
 
     status: int
@@ -36,6 +38,7 @@ class AccessLine:
     agent: str = ""
     sent: int | None = None
     starts: bool = False
+    why: str = ""
 
     @property
     def failed(self) -> bool:
@@ -62,17 +65,18 @@ _QUOTED = re2.compile(rb'"([^"]*)"')
 _NGINX = re2.compile(rb'^\S+ \S+ \S+ \[[^\]]+\] "(\S+) (\S+)[^"]*" (\d{3}) (\d+|-)(?: "[^"]*" "([^"]*)")?(.*)$')
 _LIST = rb"([^\s,]+(?:, [^\s,]+)*)"
 _INGRESS = re2.compile(rb"^ (\d+) ([\d.]+) \[[^\]]*\] \[[^\]]*\] " + b" ".join([_LIST] * 4) + rb" (\S+)")
+_TRAEFIK = re2.compile(rb'^ \d+ "([^"]*)" "([^"]*)" (\d+)ms')
 _UVICORN = re2.compile(rb'(?:^|: +)\S+:\d+ - "(\S+) (\S+) HTTP/[\d.]+" (\d{3})(?: [A-Z][A-Za-z\'-]*)*(.*)$')
-_HAPROXY = re2.compile(rb"\] \S+ (\S+)/(\S+) (?:-?\d+/){4}\+?(-?\d+) (-?\d{1,3}) \+?(\d+) \S+ \S+ (\S)(\S)\S\S ")
+_HAPROXY = re2.compile(
+    rb"\] \S+ (\S+)/(\S+) (?:-?\d+/){4}\+?(-?\d+) (-?\d{1,3}) \+?(\d+) \S+ \S+ (\S)(\S)\S\S (?:.*\"\S+ (\S+)[^\"]*\")?"
+)
 _LLAMA = re2.compile(rb"log_server_r\w*: +(?:done )?request: \S+ (\S+) \S+ (\d{3})")
 _ALB = re2.compile(
     rb"^(?:https?|h2|grpcs?|wss?) \S+ \S+ \S+ (\S+) (-?[\d.]+) (-?[\d.]+) (-?[\d.]+) (\d{3}) \S+ \d+ (\d+) "
     rb'"\S+ (?:https?://[^/]+)?(\S+)'
 )
 _GIN = re2.compile(rb"\| +(\d{3}) \| +(\S+) \| +\S+ \| [A-Z]+ +\"([^\"]*)\"")
-_SPAN = re2.compile(rb"^([\d.]+)(ns|us|\x{b5}s|ms|s|m)?$")
-_SPAN_UNITS = {b"ns": 1e-9, b"us": 1e-6, "\u00b5s".encode(): 1e-6, b"ms": 1e-3, b"s": 1.0, b"m": 60.0, None: 1.0}
-_PAIRS = re2.compile(rb'\b(\w+)=(?:"([^"]*)"|(\S+))')
+_PAIRS = re2.compile(rb'(?:^|[\s{(\[,;])([A-Za-z_][\w.-]*)=(?:"([^"]*)"|([^\s}]+))')
 _UUID = re2.compile(rb"^[0-9a-fA-F]{8}-[0-9a-fA-F][0-9a-fA-F-]{3,}$|^[0-9a-fA-F]{32}$")
 _ADDRESS = re2.compile(rb"^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F:]+\]|[\w-]+(?:\.[\w-]+)*):\d{2,5}$")
 _RETRY = re2.compile(rb"(?i)retry[-_]count[\"\']?[=:]\s*[\"\']?(\d+)|attempt[-_]count[\"\']?[=:]\s*[\"\']?(\d+)")
@@ -101,10 +105,11 @@ def _envoy(line: bytes) -> AccessLine | None:
     if numbers is None:
         return None
     quoted = _QUOTED.findall(rest[numbers.end() - 1 :])
+    why = _details(rest[: numbers.start()])
     return AccessLine(
         status=int(status),
         path=_text(path),
-        flags="" if flags == b"-" else _text(flags),
+        flags=short_flags(_text(flags)) or flags_of_words(why),
         seconds=int(numbers.group(3)) / 1000.0,
         upstream=_envoy_upstream(quoted),
         request_id=_text(next((one for one in quoted if _UUID.search(one)), b"")),
@@ -112,7 +117,14 @@ def _envoy(line: bytes) -> AccessLine | None:
         agent=_text(quoted[1] if len(quoted) >= 5 else next((one for one in quoted if b"/" in one or b" " in one), b"")),
         sent=int(numbers.group(2)),
         starts=True,
+        why=why,
     )
+
+
+def _details(text: bytes) -> str:
+    """Envoy's reasons, which stand between flags and sizes; that an answer came from upstream is none."""
+    words = (one.strip(b'"') for one in text.split())
+    return _text(b" ".join(one for one in words if one not in {b"-", b"", b"via_upstream"}))
 
 
 def _envoy_upstream(quoted: list[bytes]) -> str:
@@ -128,7 +140,14 @@ def _nginx(line: bytes) -> AccessLine | None:
     if found is None:
         return None
     _, path, status, sent, agent, rest = found.groups()
-    ingress = _INGRESS.search(rest)
+    ingress, traefik = _INGRESS.search(rest), _TRAEFIK.search(rest)
+    if traefik is not None:
+        router, upstream, millis = traefik.groups()
+        flags = _nginx_flags(int(status), None if upstream in {b"", b"-"} else int(millis) / 1e3, upstream.strip(b"-"))
+        return AccessLine(
+            int(status), _text(path), "UH" if router != b"-" and upstream in {b"", b"-"} and status == b"503" else flags,
+            int(millis) / 1e3, _address(upstream), agent=_text(agent or b""), sent=_whole(sent),
+        )  # fmt: skip
     if ingress is None:
         pairs = _named(rest)
         upstream, waited = _upstream_of(pairs), _number(pairs.get(b"urt", pairs.get(b"upstream_response_time", b"")))
@@ -178,46 +197,53 @@ def _uvicorn(line: bytes) -> AccessLine | None:
 
 
 def _router(line: bytes) -> AccessLine | None:
-    """``… request_id=… path=… worker=http://… status=499 latency_ms=120000``."""
-    if b"status=" not in line:
+    """``… path=… worker=http://… status=499 latency_ms=120000``, ``http_request{method=POST uri=… status_code=502 …}``."""
+    if b"status" not in line or b"=" not in line:
         return None
     pairs = _named(line)
-    status = _whole(pairs.get(b"status", b""))
-    if status is None or _seconds_of(pairs) is None:
+    status = next((whole for key in _STATUS_KEYS if (whole := _whole(pairs.get(key, b""))) is not None), None)
+    if status is None or status > 999 or _seconds_of(pairs) is None:
         return None
-    return _from_pairs(status, _text(pairs.get(b"path", b"")), pairs)
+    return _from_pairs(status, _path_of(pairs), pairs)
 
 
-def _from_pairs(status: int, path: str, pairs: dict[bytes, bytes]) -> AccessLine:
+def _from_pairs(status: int, path: str, pairs: dict[bytes, bytes], why: str = "") -> AccessLine:
     upstream, seconds = _upstream_of(pairs), _seconds_of(pairs)
     named = any(key in pairs for key in _UPSTREAM_KEYS)
+    why = why or _text(next((pairs[key] for key in _WHY_KEYS if key in pairs), b""))
     flags = ""
     if status == 499:
         flags = "DC"
     elif status in {408, 504}:
         flags = "UT"
-    elif status in {502, 503} and named:
-        flags = _router_flags(status, upstream, seconds)
-    return AccessLine(status, path, flags, seconds, upstream, _id_of(pairs), _whole(pairs.get(b"retries", b"")) or 0, "", None)
+    elif status >= 500:
+        flags = flags_of_words(why)
+    if not flags and status in {502, 503} and named:
+        flags = _router_flags(status, upstream, seconds, reused=_is_reused(pairs))
+    retries = _whole(pairs.get(b"retries", b"")) or 0
+    return AccessLine(status, path, flags, seconds, upstream, _id_of(pairs), retries, "", None, why=why)
 
 
-def _router_flags(status: int, upstream: str, seconds: float | None) -> str:
+def _is_reused(pairs: dict[bytes, bytes]) -> bool:
+    """Whether a proxy says that it sent a request on a connection that was open already."""
+    return any(b"reuse" in key.lower() and value.lower() in {b"true", b"yes", b"1"} for key, value in pairs.items())
+
+
+def _router_flags(status: int, upstream: str, seconds: float | None, *, reused: bool) -> str:
     """A router that found nobody, could not connect, or lost the connection."""
     if not upstream:
         return "UH"
-    if seconds is not None and seconds <= IDLE_RESET:
+    if seconds is not None and not reused and seconds <= IDLE_RESET:
         return "UF"
     return "UC" if status == 502 else ""
 
 
 def _haproxy(line: bytes) -> AccessLine | None:
     """HAProxy's HTTP log; its first termination letter says who ended the request, its second in which phase."""
-    if b"haproxy" not in line:
-        return None
-    found = _HAPROXY.search(line)
+    found = _HAPROXY.search(line) if b"] " in line else None
     if found is None:
         return None
-    _, server, millis, status, sent, ended, phase = found.groups()
+    _, server, millis, status, sent, ended, phase, path = found.groups()
     flags = {b"C": "DC", b"c": "DC", b"S": "UC", b"s": "UT", b"P": "UO"}.get(ended, "")
     if phase == b"C" and flags in {"UC", "UT"}:
         flags = "UF"
@@ -226,72 +252,93 @@ def _haproxy(line: bytes) -> AccessLine | None:
     elif server == b"<NOSRV>" and flags != "DC":
         flags = "UH"
     upstream = "" if server == b"<NOSRV>" else _text(server)
-    return AccessLine(max(int(status), 0), "", flags, int(millis) / 1000.0, upstream, sent=int(sent))
+    seconds = max(int(millis), 0) / 1000.0
+    return AccessLine(max(int(status), 0), _text(path or b""), flags, seconds, upstream, sent=int(sent))
 
 
 def _json(line: bytes) -> AccessLine | None:
-    """A line of JSON with the names that Envoy, nginx and Traefik use."""
-    if line[:1] != b"{" or not any(word in line for word in (b'"status', b"response_code", b"Status")):
+    """A line of JSON with the names that Envoy, nginx, Traefik, Caddy, Kong and programs of one's own use."""
+    if line[:1] != b"{" or not any(word in line for word in (b"status", b"response_code", b"Status")):
         return None
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
+    record = json_object(line)
+    if record is None:
         return None
-    if not isinstance(record, dict):
+    fields = {key.lstrip(":").replace("-", "_"): value for key, value in flattened(record)}
+    status = _whole(_said(fields, *_JSON_STATUS).encode())
+    seconds = _json_seconds(fields)
+    path = _said(fields, *_JSON_PATH)
+    if status is None or not 0 <= status <= 999 or (seconds is None and not path):
         return None
-    status = _whole(str(_of(record, "response_code", "status", "status_code", "DownstreamStatus")).encode())
-    seconds = _json_seconds(record)
-    if status is None or seconds is None:
-        return None
-    flags = str(_of(record, "response_flags") or "-")
-    upstream = str(_of(record, "upstream_host", "upstream_addr", "upstream", "ServiceAddr", "worker") or "")
-    if flags == "-":
+    upstream = _said(fields, *_JSON_UPSTREAM)
+    why = " ".join(value for name in _JSON_WHY if (value := _said(fields, name)) not in {"", "-", "null", "via_upstream"})
+    flags = short_flags(_said(fields, "response_flags", "response_flags_long")) or (flags_of_words(why) if status >= 400 else "")
+    if not flags:
         flags = _nginx_flags(status, seconds, upstream.strip("-").encode())
     return AccessLine(
         status=status,
-        path=_said(record, "path", "uri", "request_uri", "RequestPath"),
+        path=_path_in(path),
         flags=flags,
         seconds=seconds,
         upstream=_address(upstream.encode()),
-        request_id=_said(record, "request_id", "x_request_id", "requestId"),
-        retry=_whole(_said(record, "retry_count", "retries").encode()) or 0,
-        agent=_said(record, "user_agent", "http_user_agent"),
-        sent=_whole(_said(record, "bytes_sent", "body_bytes_sent").encode()),
-        starts="start_time" in record,
+        request_id=_said(fields, "request_id", "x_request_id", "requestId", "req_id"),
+        retry=_whole(_said(fields, "retry_count", "retries", "RetryAttempts").encode()) or 0,
+        agent=_said(fields, "user_agent", "http_user_agent", "request_User_Agent"),
+        sent=_whole(_said(fields, "bytes_sent", "body_bytes_sent", "DownstreamContentSize", "size", "bytes_out").encode()),
+        starts="start_time" in fields,
+        why=why[:200],
     )
 
 
-def _said(record: dict[str, Any], *names: str) -> str:
-    """The first of these entries that is there, as text."""
-    value = _of(record, *names)
-    return "" if value is None else str(value)[:200]
+_JSON_STATUS = (
+    "response_code", "status", "status_code", "DownstreamStatus", "http_status", "response_status", "response.status",
+    "res.statusCode", "statusCode",
+)  # fmt: skip
+_JSON_PATH = (
+    "x_envoy_origin_path", "x_envoy_original_path", "path", "uri", "request_uri", "RequestPath", "request.uri", "request.path",
+    "req.url", "request_path", "http.path", "url", "request",
+)  # fmt: skip
+_JSON_UPSTREAM = ("upstream_host", "upstream_addr", "upstream", "ServiceAddr", "worker", "worker_url", "backend", "upstream_uri")
+_JSON_WHY = (
+    "response_code_details", "connection_termination_details", "upstream_transport_failure_reason", "error", "err", "err.message",
+    "error.message", "error_message",
+)  # fmt: skip
 
 
-def _of(record: dict[str, Any], *names: str) -> Any:
+def _path_in(text: str) -> str:
+    """The path of a URL or of a request's first line."""
+    found = _URL_PATH.search(text)
+    return found.group(1) if found is not None else ""
+
+
+_URL_PATH = re2.compile(r"(?:^|^[A-Z]+ |://[^/\s]+)(/[^\s\"]*)")
+
+
+def _said(fields: Mapping[str, str], *names: str) -> str:
     """The first of these entries that is there."""
-    return next((record[name] for name in names if name in record), None)
+    return next((fields[name] for name in names if fields.get(name)), "")[:200]
 
 
-def _json_seconds(record: dict[str, Any]) -> float | None:
-    """How long a request took: seconds, milliseconds or nanoseconds, by the name of the entry."""
-    for name, factor in (
-        ("request_time", 1.0),
-        ("duration", 1e-3),
-        ("duration_ms", 1e-3),
-        ("latency_ms", 1e-3),
-        ("Duration", 1e-9),
-    ):
-        value = _number(str(record.get(name, "")).encode())
-        if value is not None:
-            return value * factor
+def _json_seconds(fields: Mapping[str, str]) -> float | None:
+    """How long a request took: by the unit in name or value; a whole number without any counts milliseconds, another seconds.
+
+    nginx's ``request_time`` is in seconds, Traefik's ``Duration`` in nanoseconds, ``responseTime`` of JavaScript in milliseconds.
+    """
+    for name, value in fields.items():
+        bare = _BARE.get(name, 1.0 if "." in value else 1e-3)
+        seconds = seconds_of(name, value, bare)
+        if seconds is not None and not name.startswith("upstream"):
+            return seconds
     return None
+
+
+_BARE = {"request_time": 1.0, "Duration": 1e-9, "responseTime": 1e-3}
 
 
 def _tgi(line: bytes) -> AccessLine | None:
     """``… total_time="2.1s" … Success`` of text-generation-inference."""
     if b"text_generation_router" not in line or b"total_time=" not in line:
         return None
-    return AccessLine(200, "/generate", seconds=_span(_named(line).get(b"total_time", b"")))
+    return AccessLine(200, "/generate", seconds=span(_text(_named(line).get(b"total_time", b""))))
 
 
 def _llama(line: bytes) -> AccessLine | None:
@@ -300,25 +347,13 @@ def _llama(line: bytes) -> AccessLine | None:
     return AccessLine(int(found.group(2)), _text(found.group(1))) if found is not None else None
 
 
-_LONG_SPAN = re2.compile(rb"^(?:(\d+)h)?(?:(\d+)m)?(?:([\d.]+)s)?$")
-
-
 def _gin(line: bytes) -> AccessLine | None:
     """``[GIN] … | 200 |  1m28s | 10.1.1.85 | POST "/api/generate"`` of Ollama and other programs in Go."""
     found = _GIN.search(line) if b"[GIN]" in line else None
     if found is None:
         return None
     status, took, path = found.groups()
-    return AccessLine(int(status), _text(path), seconds=_long_span(took))
-
-
-def _long_span(text: bytes) -> float | None:
-    """Seconds of ``1h2m5s``, ``1m28s`` or what has one unit."""
-    found = _LONG_SPAN.search(text)
-    if found is None:
-        return _span(text)
-    hours, minutes, seconds = (_number(part or b"0") or 0.0 for part in found.groups())
-    return hours * 3600.0 + minutes * 60.0 + seconds
+    return AccessLine(int(status), _text(path), seconds=span(_text(took)))
 
 
 def _alb(line: bytes) -> AccessLine | None:
@@ -332,10 +367,43 @@ def _alb(line: bytes) -> AccessLine | None:
     return AccessLine(int(status), _text(path), flags, seconds, _address(target), sent=int(sent))
 
 
+_REQUEST = re2.compile(
+    rb"(?:^|[\s\"'\[(=])(?:GET|POST|PUT|DELETE|PATCH|HEAD|OPTIONS) +(?:https?://[^/\s\"]+)?(/[^\s\"'`,;)\]]*)[\"'`]?(.*)$"
+)
+_ANSWERED = re2.compile(
+    rb"(?i)^(?: ?HTTP/[\d.]+\"?)?(?:[ |:,\"-]*|.*?(?:->|=>|\x{e2}\x{86}\x{92}|\b(?:returned|responded(?: with)?|answered"
+    rb"(?: with)?|completed|finished|status(?:[ _]?code)?|code|response))[ =:]*(?:with |status |code )*)\"?([1-5]\d\d)\b(.*)$"
+)
+_TOOK = re2.compile(rb"(?:^|[ (\[=])([\d.]+ ?(?:ms|s|\x{c2}\x{b5}s|us))\b")
+
+
+def _spoken(line: bytes) -> AccessLine | None:
+    """``POST /path … -> 502``, ``"POST /path HTTP/1.1" 502 in 3.1s``, ``POST /path returned 502: words`` of any program."""
+    found = _REQUEST.search(line) if b" /" in line or b"://" in line else None
+    answered = _ANSWERED.search(found.group(2)) if found is not None else None
+    if found is None or answered is None:
+        return None
+    status, rest = answered.groups()
+    pairs = _named(line)
+    read = _from_pairs(int(status), _text(found.group(1)), pairs, _words_after(rest))
+    if read.seconds is not None:
+        return read
+    took = _TOOK.search(answered.group())
+    return replace(read, seconds=span(_text(took.group(1)))) if took is not None else read
+
+
+def _words_after(rest: bytes) -> str:
+    """What is said behind a status, without its own phrase (``Bad Gateway``), times and pairs."""
+    _, colon, words = rest.partition(b": ")
+    return _text(words.strip()) if colon and b" " in words.strip() else ""
+
+
 _PARSERS: tuple[Callable[[bytes], AccessLine | None], ...] = (
-    _envoy, _uvicorn, _tgi, _router, _json, _nginx, _haproxy, _llama, _gin, _alb,
+    _envoy, _uvicorn, _tgi, _router, _json, _nginx, _haproxy, _llama, _gin, _alb, _spoken,
 )  # fmt: skip
-_UPSTREAM_KEYS = (b"worker", b"api_base", b"upstream", b"upstream_addr", b"backend", b"worker_url")
+_UPSTREAM_KEYS = (b"worker", b"api_base", b"upstream", b"upstream_addr", b"backend", b"worker_url", b"upstream_host", b"target")
+_STATUS_KEYS = (b"status", b"status_code", b"response_status", b"http_status", b"response_code")
+_WHY_KEYS = (b"error", b"err", b"reason", b"error_message")
 
 
 def _named(text: bytes) -> dict[bytes, bytes]:
@@ -343,22 +411,13 @@ def _named(text: bytes) -> dict[bytes, bytes]:
 
 
 def _seconds_of(pairs: dict[bytes, bytes]) -> float | None:
-    """How long a request took, by the usual names; milliseconds by name, else by the unit that is written with it."""
-    for key in (b"duration_ms", b"latency_ms"):
-        value = _number(pairs.get(key, b"").rstrip(b","))
-        if value is not None:
-            return value / 1000.0
-    spans = (
-        _span(pairs[key].rstrip(b",")) for key in (b"request_time", b"rt", b"latency", b"duration", b"elapsed") if key in pairs
-    )
-    return next((span for span in spans if span is not None), None)
+    """How long a request took, by the usual names; what went on upstream alone is not it."""
+    spans = (seconds_of(_text(key), _text(value)) for key, value in pairs.items() if b"upstream" not in key)
+    return next((one for one in spans if one is not None), None)
 
 
-def _span(text: bytes) -> float | None:
-    """Seconds of ``12.5ms``."""
-    found = _SPAN.search(text)
-    value = _number(found.group(1)) if found is not None else None
-    return value * _SPAN_UNITS[found.group(2)] if value is not None else None
+def _path_of(pairs: dict[bytes, bytes]) -> str:
+    return _path_in(_text(next((pairs[key] for key in (b"path", b"uri", b"url", b"route") if key in pairs), b"")))
 
 
 def _upstream_of(pairs: dict[bytes, bytes]) -> str:

@@ -340,7 +340,7 @@ def record_of(body: bytes) -> Record:
 
 def _of_object(known: Mapping[str, Any], body: bytes) -> Record:
     message, level = _first(known, _MESSAGES), _first(known, _LEVELS)
-    flat = dict(_flattened(known))
+    flat = dict(flattened(known))
     skipped = {*_TIMES, *_MESSAGES[:3], *_LEVELS}
     inner = str(message) if isinstance(message, str | int | float) else ""
     return Record(
@@ -351,7 +351,7 @@ def _of_object(known: Mapping[str, Any], body: bytes) -> Record:
     )
 
 
-def _flattened(value: Mapping[str, Any], before: str = "", room: int = _MAX_FIELDS) -> list[tuple[str, str]]:
+def flattened(value: Mapping[str, Any], before: str = "", room: int = _MAX_FIELDS) -> list[tuple[str, str]]:
     """Entries of nested objects by their joined names."""
     out: list[tuple[str, str]] = []
     for key, one in value.items():
@@ -360,7 +360,7 @@ def _flattened(value: Mapping[str, Any], before: str = "", room: int = _MAX_FIEL
         name = f"{before}{key}"[:120]
         if isinstance(one, dict):
             if before.count(".") < 4:
-                out.extend(_flattened(one, f"{name}.", room - len(out)))
+                out.extend(flattened(one, f"{name}.", room - len(out)))
         elif one is not None:
             out.append((name, one if isinstance(one, str) else json.dumps(one)))
     return out
@@ -427,7 +427,7 @@ def _of_columns(message: bytes, component: str) -> tuple[str, bytes, Mapping[str
     words = columns[:-1] if known is not None else columns
     if len(words) > 1 and b" " not in words[0]:
         component, words = component or _text(words[0]), words[1:]
-    return component, b" ".join(words), dict(_flattened(known)) if known is not None else {}
+    return component, b" ".join(words), dict(flattened(known)) if known is not None else {}
 
 
 _WORD = re2.compile(r"[A-Za-z]+")

@@ -137,10 +137,12 @@ class Reader:
 
     def _take_gateway(self, line: bytes, time: float) -> None:
         request = parse_access(line)
-        if request is not None:
-            self._access.add(request, time if self._timed else None)
-        else:
+        if request is None:
             self._say(without_prompt(line), time)
+            return
+        self._access.add(request, time if self._timed else None)
+        if request.failed and request.why and not request.flags:
+            self._mean(f"{request.status} {request.path}: {request.why}".encode(), time)
 
     def _take_kube(self, line: bytes, time: float) -> None:
         shown = self._tables.feed(line)
