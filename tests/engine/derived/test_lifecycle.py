@@ -67,6 +67,14 @@ def test_failures_at_the_end_of_a_replica_are_told_from_others() -> None:
     assert cells(frame, "service.ending").mean() < 0.1
 
 
+def test_a_recording_that_ends_is_no_replica_that_ends() -> None:
+    """Where all values stop with those of the only replica nothing says that it went; where others go on it did."""
+    alone = frame_of(("pod.ready", replica("a"), pod(BASELINE + 10)))
+    assert not cells(alone, "service.ending").any()
+    beside = frame_of(("pod.ready", replica("a"), pod(BASELINE + 10)), ("gateway.5xx", GATEWAY, [0.0] * CELLS))
+    assert cells(beside, "service.ending").any()
+
+
 def test_without_pods_or_engines_nobody_knows_of_endings() -> None:
     """Errors alone tell nothing of replicas."""
     frame = frame_of(("gateway.5xx", GATEWAY, [1.0] * CELLS))

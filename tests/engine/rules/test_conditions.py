@@ -220,6 +220,16 @@ def test_against_its_own_past() -> None:
     assert "nothing to compare with" in evidence({"signal": "queue.waiting", "above": {"baseline": 2}}, alone).text
 
 
+def test_a_floor_decides_where_there_is_no_baseline() -> None:
+    """What does not reach the floor of a threshold is not above it, whatever is usual; what does may or may not be."""
+    alone = frame_of({"queue.waiting": 5}, before=0)
+    assert verdict({"signal": "queue.waiting", "above": {"baseline": 2, "at_least": 6}}, alone) is ABSENT
+    assert verdict({"signal": "queue.waiting", "above": {"baseline": 2, "at_least": 4}}, alone) is UNKNOWN
+    assert verdict({"signal": "queue.waiting", "at_most": {"baseline": 2, "at_least": 6}}, alone) is PRESENT
+    assert verdict({"signal": "queue.waiting", "at_most": {"baseline": 2, "at_least": 4}}, alone) is UNKNOWN
+    assert verdict({"signal": "queue.waiting", "above": {"baseline": 2, "at_least": 6}, "lasting": 60}, alone) is ABSENT
+
+
 def test_a_baseline_in_a_coarse_bucket_leaves_the_comparison_open() -> None:
     """The usual median lies between 1 and 2, so twice of it is anything up to 4; a floor does not take that doubt away."""
     frame = frame_of(histograms={"latency.ttft": Buckets((1, 2, 3, 5, 9), (0, 0, 0, 9, 0, 0), (0, 9, 0, 0, 0, 0))})

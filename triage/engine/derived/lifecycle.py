@@ -70,10 +70,21 @@ def _ends(frame: Frame, replica: Subject) -> Bools | None:
     if up is not None:
         ends[1:] |= (up[:-1] == 1) & (up[1:] == 0)
         vanished = np.flatnonzero((up[:-1] == 1) & np.isnan(up[1:])) + 1
-        ends[_last_seen(frame, replica, vanished)] = True
+        seen = _last_seen(frame, replica, vanished)
+        ends[seen[frame.grid.times[seen] < _others_until(frame, replica)]] = True
     if again is not None:
         ends |= again > 0
     return ends
+
+
+def _others_until(frame: Frame, replica: Subject) -> float:
+    """Until when anybody but a replica is measured: where all ends with it, the recording ends, and nobody knows of the replica.
+
+    The log of a gateway tells no more of replicas than that requests come.
+    """
+    others = (one for one in frame.recording.series if one.subject != replica and len(one.times))
+    told = (one for one in others if one.subject.scope is Scope.REPLICA or one.origin.dialect != "log")
+    return max((float(one.times[-1]) for one in told), default=-np.inf)
 
 
 def _last_seen(frame: Frame, replica: Subject, vanished: Indexes) -> Indexes:

@@ -160,13 +160,17 @@ def _measure_one(measure: Measure, context: Context, subjects: Sequence[Subject]
     shown |= {"value": value.estimate, "low": value.low if value.low != value.high else None, "threshold_of": words}
     if value.low != value.high and np.isfinite(value.high):
         shown["high"] = value.high
-    if threshold is None:
+    floor = _floor(bound) if threshold is None else None
+    if threshold is None and floor is None:
         return Evidence.model_validate({**shown, "text": f"nothing to compare with: {words}"})
+    threshold = threshold or cast(Interval, floor)
     cells = cells_of(frame, measure.signal, subjects, across)
     verdict, held = _compared(value, op, threshold), None
     if measure.lasting is not None:
         verdict, held = _lasts(cells, op, threshold, measure, frame)
-    elif _rests_on_the_unseen(measure, op, verdict, cells, frame):
+    if floor is not None and verdict is not (ABSENT if op[0] == ">" else PRESENT):
+        return Evidence.model_validate({**shown, "text": f"nothing to compare with: {words}"})
+    if measure.lasting is None and _rests_on_the_unseen(measure, op, verdict, cells, frame):
         verdict, shown["text"] = UNKNOWN, "too little of the span was seen to say so"
     since = until = None
     if cells is not None and verdict is PRESENT:
@@ -244,6 +248,11 @@ def _threshold(bound: Bound, measure: Measure, context: Context, subjects: Seque
     if bound.at_least is None or middle >= bound.at_least:
         return limits, words
     return Interval(*(max(value, bound.at_least) for value in limits)), f"at least {bound.at_least:g}"
+
+
+def _floor(bound: Bound) -> Interval | None:
+    """What a threshold is never lower than, which may decide although nobody knows what it is."""
+    return exact(bound.at_least) if isinstance(bound, Operand) and bound.at_least is not None else None
 
 
 def _factor(bound: Operand) -> float:
