@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triage.cli.flags import add_setting_flags
+from triage.cli.ruletests import add_test
 from triage.errors import ExitCode, UsageError
 from triage.model.vocabulary import Cause, Layer
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
-SCHEMAS = ("rule", "dialect", "signatures", "statements", "lexicon", "xid")
+SCHEMAS = ("rule", "dialect", "signatures", "statements", "lexicon", "xid", "tests")
 """Kinds of files that people write."""
 
 
@@ -38,6 +39,7 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
     for way in (listing, showing, catalogue):
         add_setting_flags(way)
     _add_new(ways)
+    add_test(ways)
     linting = ways.add_parser(
         "lint",
         help="check rules, dialects and signatures and show what is wrong under its source line",

@@ -8,13 +8,19 @@ from triage.ingest.logs.loading import FORMS
 from triage.model.dialect import Dialect
 from triage.model.rule import Rule
 from triage.model.vocabulary import catalogue
+from triage.ruletest.files import TestFile
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schema_of(kind: str) -> dict[str, Any]:
     """The JSON Schema of a kind of file, with the names of all signals where one is asked for, so that they can be completed."""
-    adapters: dict[str, TypeAdapter[Any]] = {"rule": TypeAdapter(Rule), "dialect": TypeAdapter(Dialect), **FORMS}
+    adapters: dict[str, TypeAdapter[Any]] = {
+        "rule": TypeAdapter(Rule),
+        "dialect": TypeAdapter(Dialect),
+        "tests": TypeAdapter(TestFile),
+        **FORMS,
+    }
     schema = {"$schema": _DRAFT, **adapters[kind].json_schema()}
     parts = schema.get("$defs", {})
     places = [
