@@ -193,11 +193,15 @@ class Frame:
                 self.origins[signal, subject] = origin
 
     def forget(self, signal: str, subject: Subject, since: float, until: float) -> None:
-        """Makes a signal of a subject unknown from one moment to another: who told it is not to be believed there."""
-        cells = self.cells(signal, subject)
+        """Makes a signal of a subject unknown from one moment to another: who told it is not to be believed there.
+
+        What is left without any value is as good as never measured, so that another way to the same value is taken.
+        """
+        cells = self._cells.get(signal, {}).pop(subject, None)
         if cells is not None:
-            gone = (self.grid.times > since) & (self.grid.times <= until)
-            self._cells[signal][subject] = np.where(gone, np.nan, cells)
+            left = np.where((self.grid.times > since) & (self.grid.times <= until), np.nan, cells)
+            if not np.isnan(left).all():
+                self._cells[signal][subject] = left
         histogram = self.histogram(signal, subject)
         if histogram is not None:
             left = (histogram.times <= since) | (histogram.times > until)
@@ -211,7 +215,7 @@ class Frame:
 
     def has(self, signal: str) -> bool:
         """Whether any subject has the signal."""
-        return signal in self._cells or signal in self._histograms
+        return bool(self._cells.get(signal) or self._histograms.get(signal))
 
     def cells(self, signal: str, subject: Subject) -> Floats | None:
         """One signal of one subject, shape (N,), NaN where unknown; None if it was never measured.

@@ -361,6 +361,15 @@ def test_an_access_log_of_few_lines_is_an_excerpt() -> None:
     assert set(of(frame(signals))) == {"log-ends"}
 
 
+@pytest.mark.parametrize(("told", "kept"), [(0.1, False), (0.5, True)])
+def test_an_access_log_of_few_lines_has_no_rates(told: float, kept: bool) -> None:
+    """Its failures are failures of somebody, but not of so and so many."""
+    dialects = {"gateway.requests": "log", "gateway.5xx": "log"}
+    one = frame({"gateway.requests": told, "gateway.5xx": told / 2, "finished": 2.0}, dialects=dialects)
+    assert set(of(one)) <= {"disagrees"}
+    assert one.has("gateway.requests") is one.has("gateway.5xx") is kept
+
+
 def test_a_healthy_recording_has_witnesses_that_could_have_told() -> None:
     """Nothing odd, and it was looked at."""
     signals = two(wave) | card(9999.0) | {"tokens.generation@replica/a": wave}

@@ -411,6 +411,19 @@ def _ratio_of_totals(part: str, whole: str) -> Derivation:
     return lambda frame, _service: ratio(total(frame, part), total(frame, whole), frame)
 
 
+def _amplification(frame: Frame, _service: Subject) -> Floats | None:
+    """Requests sent to engines per request received, as one source counts both: access lines may be a sample of all."""
+    sent, received = "gateway.upstream_requests", "gateway.requests"
+    if _counted_by(frame, sent) != _counted_by(frame, received):
+        return None
+    return ratio(total(frame, sent), total(frame, received), frame)
+
+
+def _counted_by(frame: Frame, signal: str) -> set[str]:
+    """Dialects of those who measure a signal."""
+    return {frame.origins[signal, subject].dialect for subject in frame.of(signal) if (signal, subject) in frame.origins}
+
+
 def _replicas_alive(frame: Frame, _service: Subject) -> Floats | None:
     rows = [cells for replica in frame.recording.subjects[Scope.REPLICA] if (cells := alive(frame, replica)) is not None]
     return together(rows, Combine.SUM) if rows else None
@@ -557,7 +570,7 @@ DERIVATIONS: dict[str, Derivation] = {
     "gateway.retry_ratio": _share_of_totals("gateway.retries", "gateway.requests"),
     "gateway.engine_gap": _engine_gap,
     "gateway.own_time": _own_time,
-    "gateway.amplification": _ratio_of_totals("gateway.upstream_requests", "gateway.requests"),
+    "gateway.amplification": _amplification,
     "service.outside_share": _outside_share,
     "service.backlog_growth": physical.backlog_growth,
     "service.requests_lost": physical.requests_lost,

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from triage.engine.frame import Frame
 from triage.engine.witnesses.bounds import beyond_bounds
+from triage.engine.witnesses.excerpts import excerpts
 from triage.engine.witnesses.lines import line_gaps
 from triage.engine.witnesses.metrics import lost_metrics
 from triage.engine.witnesses.silence import silences
@@ -20,6 +21,7 @@ WITNESSES: tuple[Witness, ...] = (
     several_processes,
     beyond_bounds,
     silences,
+    excerpts,
     unwired,
     lost_metrics,
     line_gaps,

@@ -1,0 +1,47 @@
+"""Access logs of which somebody kept a part: their lines tell how a request went, and never how many there were."""
+
+import numpy as np
+
+from triage.engine.derived.arithmetic import first_measured, total
+from triage.engine.frame import Frame
+from triage.engine.witnesses.voices import Voices
+from triage.model.observation import Seen
+from triage.model.recording import Floats, Subject
+from triage.model.vocabulary import Scope
+
+_COUNTED = "gateway.requests"
+_LINES = "gateway.log_lines"
+_ELSEWHERE = ("backend.requests", "gateway.upstream_requests", "finished")
+"""Who else counts the requests of a gateway, the nearest first."""
+
+_SAMPLED = 1 / 20
+"""A gateway may log one request in ten, and such a sample keeps the shares; who has far fewer lines was cut out by hand."""
+
+
+def excerpts(frame: Frame, _voices: Voices) -> Seen:
+    """Makes the rates unknown that were counted from an excerpt of an access log. That is no fault of anybody."""
+    elsewhere = first_measured(*(total(frame, name) for name in _ELSEWHERE))
+    if elsewhere is None:
+        return Seen()
+    for subject in frame.recording.subjects[Scope.GATEWAY]:
+        lines = frame.cells(_COUNTED, subject)
+        if lines is not None and _is_of_log(frame, _COUNTED, subject) and _is_far_fewer(lines, elsewhere):
+            for signal in _counts_of(frame, subject):
+                frame.forget(signal, subject, -np.inf, np.inf)
+    return Seen()
+
+
+def _is_far_fewer(lines: Floats, elsewhere: Floats) -> bool:
+    """Whether a log counts far fewer requests than another source, where both speak."""
+    both = ~np.isnan(lines) & ~np.isnan(elsewhere)
+    return bool(both.any()) and float(lines[both].sum()) < _SAMPLED * float(elsewhere[both].sum())
+
+
+def _counts_of(frame: Frame, subject: Subject) -> list[str]:
+    """The rates of a gateway that were counted from its access lines."""
+    return sorted(signal for signal, whose in frame.origins if whose == subject and _is_of_log(frame, signal, subject))
+
+
+def _is_of_log(frame: Frame, signal: str, subject: Subject) -> bool:
+    origin = frame.origins.get((signal, subject))
+    return origin is not None and origin.dialect == "log" and signal != _LINES
