@@ -9,8 +9,12 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+from triage.learn.lesson import load_lessons
+
 ROOT = Path(__file__).resolve().parent.parent
 MAPPED = ("rules", "signatures", "collectors", "playbooks")
+CASES = tuple(min(ROOT.glob(f"tests/*/{lesson.incident}")) for lesson in load_lessons().values())
+"""The recordings that lessons walk."""
 
 pytestmark = pytest.mark.skipif(not (ROOT / "pyproject.toml").exists(), reason="needs a checkout")
 
@@ -56,7 +60,8 @@ def test_the_wheel_holds_exactly_the_package_and_its_metadata(wheel: Path) -> No
     names = {PurePosixPath(name) for name in zipfile.ZipFile(wheel).namelist()}
     metadata = {name for name in names if name.parts[0].endswith(".dist-info")}
     expected = {*files_below(ROOT / "triage"), *("triage" / name for kind in MAPPED for name in files_below(ROOT / kind))}
-    assert names - metadata == expected
+    cases = {PurePosixPath("triage", "cases", *name.parts[2:]) for case in CASES for name in files_below(case)}
+    assert names - metadata == expected | cases
     assert {name.name for name in metadata} >= {"METADATA", "RECORD", "entry_points.txt", "LICENSE"}
 
 
@@ -101,6 +106,29 @@ def test_the_installed_program_loads_all_collectors(installed: Path, tmp_path: P
     code = "from triage.plugins import load_collectors; print(*sorted(load_collectors()))"
     loaded = run(installed / "bin" / "python", "-c", code, folder=tmp_path).split()
     assert loaded == sorted(path.stem for path in (ROOT / "collectors").glob("*.py"))
+
+
+def test_the_wheel_stays_small(wheel: Path) -> None:
+    """Recordings are half of it; more of them belong into the repository."""
+    assert wheel.stat().st_size < 4 * 2**20
+
+
+def test_the_installed_program_has_its_demo(installed: Path, tmp_path: Path) -> None:
+    """Without a clone a real incident is seen at once."""
+    assert "retry-storm" in run(installed / "bin" / "triage", "demo", folder=tmp_path)
+
+
+def test_the_installed_program_teaches(installed: Path, tmp_path: Path) -> None:
+    """Every lesson finds its recording, and a drill can be done, in an empty folder."""
+    triage = installed / "bin" / "triage"
+    lessons = run(triage, "learn", "list", folder=tmp_path)
+    assert all(lesson in lessons for lesson in load_lessons())
+    assert "retry-storm" in run(triage, "learn", "lesson", "retries-make-it-worse", folder=tmp_path)
+    (tmp_path / "answers").write_text("quit\n")
+    assert "1" in run(triage, "learn", "drill", "--answers", "answers", folder=tmp_path)
+    code = "from triage.learn.cases import drill_cases, find_case; from triage.learn.lesson import load_lessons\n"
+    code += "[find_case(one.incident) for one in load_lessons().values()]; print(len(drill_cases()))"
+    assert int(run(installed / "bin" / "python", "-c", code, folder=tmp_path)) >= 8
 
 
 @pytest.mark.parametrize("name", MAPPED)

@@ -1,4 +1,4 @@
-"""Where the shipped rules, signatures, collectors and playbooks are, in an installed wheel or in a checkout."""
+"""Where the shipped rules, signatures, collectors, playbooks and recorded cases are, in an installed wheel or in a checkout."""
 
 from pathlib import Path
 from typing import Literal
@@ -21,3 +21,11 @@ def bundled(kind: Kind) -> Path:
         if (base / kind).is_dir():
             return base / kind
     raise InputMissingError(f"the installation has no folder of {kind} beside {_PACKAGE}", "install inference-triage again")
+
+
+def recorded_cases() -> tuple[Path, ...]:
+    """Folders of the shipped recordings: in a wheel those that lessons walk, in a checkout all that the tests use."""
+    packed = _PACKAGE / "cases"
+    if packed.is_dir():
+        return (packed,)
+    return tuple(_PACKAGE.parent / "tests" / name for name in ("incidents", "quiet"))

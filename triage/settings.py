@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from triage.errors import ConfigError, InputMissingError, UsageError
 from triage.model.service import Service
 from triage.timespan import duration
-from triage.validation import complaints, did_you_mean
+from triage.validation import complaints, did_you_mean, strange_names
 
 _WHERE = re.compile(r"\(at line (\d+), column (\d+)\)|\(at end of document\)")
 
@@ -160,10 +160,17 @@ def _read(path: Path, name: str, model: type[_Table], table: object) -> _Table:
 
 
 def _service(path: Path, name: str, table: object, defaults: Defaults) -> Service:
-    """One table as a service, its paths rooted in the file's folder."""
+    """One table as a service, its paths rooted in the file's folder.
+
+    :raises ConfigError: it says something unknown or of the wrong kind, or names an objective or a fact that is misspelt
+    """
     if isinstance(table, dict):
         table = {"name": name, **table}
     service = _read(path, f"service.{name}", Service, table)
+    strange = strange_names(service.objectives, service.facts)
+    if strange:
+        told = "; ".join(complaint.text for complaint in strange)
+        raise ConfigError(f"{path}: [service.{name}]: {told}", " ".join(complaint.hint for complaint in strange))
     folder = path.resolve().parent
     sourceless = not (service.incident or service.prometheus or service.endpoints)
     return service.model_copy(

@@ -10,9 +10,16 @@ from pathlib import Path as FilePath
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from triage.model.stated import FACTS, OBJECTIVES, is_objective
 from triage.yamltext import Marked
 
 Path = tuple[str | int, ...]
+
+_MISSPELT = 0.8
+"""Likeness from which a name is taken for a misspelt one: one or two letters of ten are wrong."""
+
+_PROMISES = f"known objectives: {', '.join(OBJECTIVES)}"
+_OWN = "a fact for rules of your own needs a name that is less like it"
 
 _QUOTED = re.compile(r"'([^']*)'|(\d+)")
 _EXPECTED = {
@@ -79,6 +86,31 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A question that offers the nearest known word, or nothing if none is near."""
     near = get_close_matches(word, sorted(known), n=1, cutoff=0.6)
     return f"did you mean {near[0]!r}?" if near else ""
+
+
+def strange_names(objectives: Iterable[str], facts: Iterable[str]) -> list[Complaint]:
+    """What is wrong with the names of objectives and facts that somebody states.
+
+    An objective that nothing is held against is a mistake. A fact may be somebody's own; it is a mistake if it is nearly one that
+    is read.
+    """
+    wrong = [
+        Complaint(("objectives", name), f"the objective {_shown(name)} is not known", did_you_mean(name, OBJECTIVES) or _PROMISES)
+        for name in objectives
+        if not is_objective(name)
+    ]
+    near = [(name, _misspelt_fact(name)) for name in facts if name not in FACTS]
+    return wrong + [
+        Complaint(("facts", name), f"the fact {_shown(name)} is not known", f"did you mean {meant!r}? {_OWN}")
+        for name, meant in near
+        if meant
+    ]
+
+
+def _misspelt_fact(name: str) -> str:
+    """The fact that a name nearly is; empty if it is none, or has a word more (``kv_offloading_size_gib``)."""
+    found = get_close_matches(name, sorted(FACTS), n=1, cutoff=_MISSPELT)
+    return found[0] if found and not name.startswith(f"{found[0]}_") else ""
 
 
 def complaints(error: ValidationError, value: object, keys: Iterable[str] = ()) -> list[Complaint]:

@@ -31,7 +31,7 @@ def test_it_needs_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_recording_takes_no_live_flags(flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """A flag that cannot be heeded is refused, not ignored."""
     assert main(["walk", "x.parquet", *flags]) == ExitCode.USAGE
-    assert f"so {flags[0]} has no effect with x.parquet" in capsys.readouterr().err
+    assert f"{flags[0]} has no effect: a recording is what it is" in capsys.readouterr().err
 
 
 def test_the_keyboard_is_not_a_log(capsys: pytest.CaptureFixture[str]) -> None:

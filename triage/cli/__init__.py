@@ -9,12 +9,17 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from io import TextIOWrapper
-from typing import Any, NoReturn, Protocol, cast
+from typing import Protocol, cast
 
+from triage.cli.heeding import refuse_idle
+from triage.cli.parser import Parser, help_shown
 from triage.cli.version import ShowVersion
-from triage.errors import ExitCode, TriageError, UsageError
+from triage.errors import ExitCode, TriageError
 
-COMMANDS = ("diagnose", "replay", "walk", "record", "coverage", "check", "rules", "playbook", "learn", "score")
+COMMANDS = (
+    "demo", "diagnose", "replay", "walk", "record", "coverage", "check", "rules", "playbook", "learn", "score", "fits",
+    "completion",
+)  # fmt: skip
 """Modules with the shape of :class:`Command`, in the order in which help shows them."""
 
 INTERRUPTED = 130
@@ -24,6 +29,12 @@ BROKEN_PIPE = 141
 """128 and SIGPIPE."""
 
 _EPILOG = """\
+first steps:
+  triage demo                              a recorded incident, diagnosed
+  triage diagnose                          what runs on this machine
+  triage diagnose --service NAME --prometheus URL
+  triage help diagnose                     help of a command
+
 exit codes of diagnose, replay and check:
   0  healthy       1  degraded (warning)   2  incident (critical)   3  inconclusive (unknown)
  64  wrong usage  65  damaged data  66  missing file  69  unavailable  70  defect in triage  78  wrong settings
@@ -31,7 +42,9 @@ exit codes of diagnose, replay and check:
 
 
 class Command(Protocol):
-    """One command."""
+    """One command: a module of its name."""
+
+    __name__: str
 
     def add(self, commands: "argparse._SubParsersAction[Parser]") -> "Parser":
         """Add the command's name, help and flags."""
@@ -43,17 +56,6 @@ class Command(Protocol):
         :raises TriageError: a problem that the user can mend
         """
         ...
-
-
-class Parser(argparse.ArgumentParser):
-    """argparse, but flags are written out, and a wrong one is our usage error: exit code 2 would be taken for an incident."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**{"allow_abbrev": False, **options})
-
-    def error(self, message: str) -> NoReturn:
-        """Raise instead of leaving the program."""
-        raise UsageError(message, f"see {self.prog} --help")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -98,8 +100,14 @@ def _run(words: Sequence[str], *, debug: bool) -> ExitCode:
         import logging
 
         logging.basicConfig(level=logging.DEBUG, stream=sys.stderr, format="%(name)s: %(message)s")
-    args = parser().parse_args(words)
-    command: Command = args.command
+    if words[:1] == ["help"]:
+        words = [*words[1:], "--help"]
+    top = parser()
+    args = top.parse_args(words)
+    command: Command | None = getattr(args, "command", None)
+    if command is None:
+        return help_shown(top)
+    refuse_idle(args, command.__name__.rpartition(".")[2])
     return command.run(args)
 
 
@@ -109,14 +117,14 @@ def parser() -> Parser:
         prog="triage",
         description="Finds the layer and the cause of trouble in an LLM inference service, and shows the proof.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     top.add_argument("--version", action=ShowVersion)
     top.add_argument("--debug", action="store_true", help="show tracebacks of failures (may stand anywhere)")
-    commands = top.add_subparsers(metavar="COMMAND", required=True)
+    commands = top.add_subparsers(metavar="COMMAND")
     for name in COMMANDS:
         command = cast("Command", import_module(f"{__name__}.{name}"))
         command.add(commands).set_defaults(command=command)
+    commands.add_parser("help", help="help of a command: triage help diagnose")
     return top
 
 

@@ -3,11 +3,11 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from triage.cli.flags import add_source_flags
+from triage.cli.flags import add_format_flag, add_setting_flags, add_source_flags, examples
 from triage.errors import ExitCode
 
 if TYPE_CHECKING:
-    from triage.cli import Parser
+    from triage.cli.parser import Parser
 
 
 def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
@@ -17,12 +17,18 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
         help="scheduled health check: exit 0 ok, 1 warning, 2 critical, 3 unknown",
         description="Diagnoses every service of triage.toml, or one, and writes a line for each. The exit code is that of "
         "the worst: critical, then unknown, then warning, then ok. A service that cannot be asked is unknown.",
+        epilog=examples(
+            "triage check",
+            "triage check --service llm-prod --budget 30",
+            "triage check --config /etc/triage/triage.toml --format json",
+        ),
     )
     add_source_flags(parser)
+    add_setting_flags(parser, "rules", "dialects", "signatures", "quiet")
     parser.add_argument(
         "--budget", metavar="SECONDS", help="longest time for everything; what is not done by then is unknown (60)"
     )
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the answer on stdout (text)")
+    add_format_flag(parser)
     return parser
 
 

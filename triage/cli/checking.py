@@ -12,8 +12,11 @@ from functools import partial
 from threading import BoundedSemaphore
 
 from triage.cli.effective import Judging, judging_of, language_of, settings_of
+from triage.cli.heeding import refuse_idle_sources
+from triage.cli.progress import progress
 from triage.cli.report import EXIT_CODES, diagnosed
-from triage.cli.sources import Span, Tools, asked, service_of, span_of, tools_of
+from triage.cli.sources import Span, Tools, asked, service_of, span_of, stdin_kept, tools_of
+from triage.collect import Progress
 from triage.errors import ConfigError, ExitCode, TriageError
 from triage.ingest.files.incident import read_any
 from triage.ingest.host.sampling import in_background
@@ -65,15 +68,14 @@ def checked(args: argparse.Namespace) -> ExitCode:
     settings = settings_of(args)
     services = _services(args, settings)
     budget = seconds(args.budget) if args.budget else _BUDGET
+    refuse_idle_sources(args, services)
     live = any(service.incident is None for service in services)
-    round_ = _Round(
-        tools_of(args, settings) if live else Tools((), language_of(args, settings)),
-        judging_of(args, settings),
-        span_of(args, settings.defaults, time.time()),
-        time.monotonic() + budget,
-    )
-    jobs = [in_background(partial(round_.judge, service)) for service in services]
-    wait(jobs, timeout=budget)
+    tools = tools_of(args, settings) if live else Tools((), language_of(args, settings))
+    judging, span = judging_of(args, settings), span_of(args, settings.defaults, time.time())
+    with progress(quiet=args.quiet) as tell:
+        round_ = _Round(tools, judging, span, time.monotonic() + budget, tell)
+        jobs = [in_background(partial(round_.judged, service)) for service in services]
+        wait(jobs, timeout=budget)
     results = [_result(service, job, budget) for service, job in zip(services, jobs, strict=True)]
     sys.stdout.write(
         _as_json(results, round_.judging.ruleset) if args.format == "json" else "".join(f"{one.line}\n" for one in results)
@@ -92,14 +94,14 @@ class _Round:
     judging: Judging
     span: Span
     deadline: float
+    tell: Progress
     gate: BoundedSemaphore = field(default_factory=partial(BoundedSemaphore, _AT_ONCE))
 
-    def judge(self, service: Service) -> Diagnosis:
+    def judged(self, service: Service) -> Diagnosis:
         """One service's diagnosis, within what is left of the time."""
         with self.gate:
-            recording = (
-                self._ask(service) if service.incident is None else read_any(service.incident, service, self.tools.language)
-            )
+            kept = service.incident
+            recording = self._ask(service) if kept is None else read_any(kept, service, self.tools.language)
             return diagnosed(recording, replace(self.judging, named=service.name))
 
     def _ask(self, service: Service) -> Recording:
@@ -107,7 +109,13 @@ class _Round:
         left = max(1.0, self.deadline - time.monotonic() - _LEFT_FOR_JUDGING)
         timeout = min(self.span.timeout, left)
         sample = max(1.0, min(self.span.sample, left - timeout))
-        return asked(service, replace(self.span, sample=sample, timeout=timeout), self.tools, _quiet, left - sample)
+        span = replace(self.span, sample=sample, timeout=timeout)
+        with stdin_kept(service) as kept:
+            return asked(kept, span, self.tools, partial(self._tell, service.name), left - sample)
+
+    def _tell(self, service: str, source: str, message: str, done: float) -> None:
+        """Progress of one source of one service."""
+        self.tell(f"{service} {source}", message, done)
 
 
 def worst(states: Sequence[Status]) -> Status:
@@ -128,10 +136,6 @@ def _services(args: argparse.Namespace, settings: Settings) -> list[Service]:
             f"nothing to check: {where}", "write [service.NAME] tables, or name one with --service and --prometheus or --endpoint"
         )
     return [settings.services[name] for name in sorted(settings.services)]
-
-
-def _quiet(_source: str, _message: str, _done: float) -> None:
-    """Progress that nobody watches."""
 
 
 def _result(service: Service, job: "Future[Diagnosis]", budget: float) -> Checked:

@@ -4,11 +4,11 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from triage.cli.flags import add_report_flags, add_source_flags
+from triage.cli.flags import add_report_flags, add_setting_flags, add_source_flags, examples
 from triage.errors import ExitCode
 
 if TYPE_CHECKING:
-    from triage.cli import Parser
+    from triage.cli.parser import Parser
 
 
 def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
@@ -18,8 +18,15 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
         help="say what is wrong with a service now",
         description="Asks the sources of a service and says what is wrong, in which layer, and what proves it. "
         "With nothing named it looks at this machine: engine endpoints, NVML, the host.",
+        epilog=examples(
+            "triage diagnose --service llm-prod --prometheus http://prometheus:9090 --since 1h",
+            "triage diagnose --endpoint localhost:8000 --for 60",
+            "journalctl -k -o short-iso | triage diagnose --logs -",
+            "triage diagnose --service llm-prod --format json --save incident.parquet",
+        ),
     )
     add_source_flags(parser)
+    add_setting_flags(parser, "rules", "dialects", "signatures", "playbooks", "quiet")
     add_report_flags(parser)
     parser.add_argument(
         "--save", metavar="FILE", type=Path, help="keep the recording (Parquet), to be replayed or sent to someone"
@@ -28,16 +35,18 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    """Record, keep if asked to, diagnose, report."""
-    from triage.cli.effective import settings_of
+    """Record, keep if asked to, diagnose, report. What can be refused is, before anything is sampled."""
+    from triage.cli.effective import judging_of, settings_of
+    from triage.cli.keeping import kept, refuse_unwritable
+    from triage.cli.report import diagnosed, report
     from triage.cli.sources import recording_of
 
     settings = settings_of(args)
+    judging = judging_of(args, settings)
+    refuse_unwritable(args.save)
     recording = recording_of(args, settings)
-    if args.save:
-        from triage.ingest.files.parquet import write_recording
-
-        write_recording(recording, args.save)
-    from triage.cli.report import report
-
-    return report(recording, args, settings)
+    trouble = kept(recording, args.save)
+    code = report(diagnosed(recording, judging), args)
+    if trouble:
+        raise trouble
+    return code

@@ -16,6 +16,7 @@ from triage.ingest.logs.loading import load_signatures
 from triage.model.diagnosis import RuleSet
 from triage.model.rule import Rule
 from triage.model.service import Mute, Service
+from triage.playbooks import list_playbooks
 from triage.settings import Settings, find_settings, read_settings
 from triage.validation import did_you_mean
 
@@ -92,8 +93,13 @@ def _named(kind: str, folders: Iterable[Path]) -> set[str]:
 
 
 def playbooks_of(args: argparse.Namespace, settings: Settings) -> tuple[Path, ...]:
-    """Folders of further playbooks: those of the settings, those of the flags."""
-    return (*settings.defaults.playbooks, *args.playbooks)
+    """Folders of further playbooks: those of the settings, those of the flags, which a command that shows no step does not have.
+
+    :raises ConfigError: one of them is no folder
+    """
+    folders = (*settings.defaults.playbooks, *vars(args).get("playbooks", ()))
+    list_playbooks(folders)
+    return folders
 
 
 def named_service(name: str | None, settings: Settings) -> Service | None:

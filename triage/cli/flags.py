@@ -2,8 +2,12 @@
 
 import argparse
 from pathlib import Path
+from typing import Literal
 
 from triage.render import FORMATS
+
+Setting = Literal["rules", "dialects", "signatures", "playbooks", "quiet"]
+"""A flag on rules, on how metrics and logs are read, on playbooks or progress; a command has those that it heeds."""
 
 
 def add_source_flags(parser: argparse.ArgumentParser) -> None:
@@ -25,14 +29,13 @@ def add_source_flags(parser: argparse.ArgumentParser) -> None:
     )
     when.add_argument("--for", metavar="SECONDS", dest="sample", help="how long live sources are sampled (30)")
     when.add_argument("--timeout", metavar="SECONDS", help="longest wait for one answer (10)")
-    add_setting_flags(parser)
-    parser.add_argument(
+    group.add_argument(
         "--collectors", metavar="DIR", type=Path, action="append", default=[], help="folder of further collectors; they are code"
     )
 
 
-def add_setting_flags(parser: argparse.ArgumentParser) -> None:
-    """Flags that say which settings, rules, dialects and signatures count."""
+def add_setting_flags(parser: argparse.ArgumentParser, *more: Setting) -> None:
+    """The flag that says which settings count, and those of the others that the command heeds."""
     group = parser.add_argument_group("settings")
     group.add_argument(
         "--config",
@@ -40,13 +43,18 @@ def add_setting_flags(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="settings instead of $TRIAGE_CONFIG, ./triage.toml, ~/.config/triage/triage.toml",
     )
-    group.add_argument(
-        "--rules", metavar="DIR", type=Path, action="append", default=[], help="folder of further rules (may be repeated)"
-    )
-    group.add_argument("--dialects", metavar="DIR", type=Path, action="append", default=[], help="folder of further dialects")
-    group.add_argument("--signatures", metavar="DIR", type=Path, action="append", default=[], help="folder of further signatures")
-    group.add_argument("--playbooks", metavar="DIR", type=Path, action="append", default=[], help="folder of further playbooks")
-    group.add_argument("--quiet", action="store_true", help="no progress on stderr")
+    for name in more:
+        if name == "quiet":
+            group.add_argument("--quiet", action="store_true", help="no progress on stderr")
+        else:
+            group.add_argument(
+                f"--{name}",
+                metavar="DIR",
+                type=Path,
+                action="append",
+                default=[],
+                help=f"folder of further {name} (may be repeated)",
+            )
 
 
 def add_report_flags(parser: argparse.ArgumentParser) -> None:
@@ -55,3 +63,13 @@ def add_report_flags(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--format", choices=FORMATS, default="text", help="form of the report on stdout (text)")
     group.add_argument("--width", metavar="COLUMNS", type=int, help="columns of the text report (the terminal's)")
     group.add_argument("--verbose", action="store_true", help="everything instead of the most important part of long lists")
+
+
+def add_format_flag(parser: argparse.ArgumentParser) -> None:
+    """The flag for commands whose answer is text or JSON."""
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the answer on stdout (text)")
+
+
+def examples(*lines: str) -> str:
+    """The end of a command's help: what people type."""
+    return "\n".join(["examples:", *(f"  {line}" for line in lines)])

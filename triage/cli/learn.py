@@ -4,13 +4,14 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from triage.cli.flags import add_setting_flags
+from triage.cli.flags import add_setting_flags, examples
+from triage.cli.parser import help_shown
 from triage.errors import ExitCode, InputMissingError, TriageError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from triage.cli import Parser
+    from triage.cli.parser import Parser
     from triage.ingest.language import Language
     from triage.learn.screen import Screen
     from triage.model.rule import Rule
@@ -22,8 +23,16 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
         "learn",
         help="the map of words, lessons and drills from recordings",
         description="Teaches diagnosis with recordings of real incidents.",
+        epilog=examples(
+            "triage learn map preemption",
+            "triage learn list",
+            "triage learn lesson retries-make-it-worse",
+            "triage learn drill",
+            "triage learn progress",
+        ),
     )
-    ways = parser.add_subparsers(metavar="WAY", required=True)
+    parser.set_defaults(way=lambda _args: help_shown(parser))
+    ways = parser.add_subparsers(metavar="WAY")
     mapping = ways.add_parser("map", help="every word that triage uses: its layer, meaning, and how it is measured")
     mapping.add_argument("word", metavar="WORD", nargs="*", help="only this word")
     mapping.set_defaults(way=_map)
@@ -38,11 +47,9 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
     drill.set_defaults(way=_drill)
     progress = ways.add_parser("progress", help="finished drills and their scores")
     progress.set_defaults(way=_progress)
-    _add_flags(
-        ways=(mapping, listing, lesson, drill, progress), with_lessons=(listing, lesson), with_cases=(lesson, drill, progress)
-    )
+    _add_flags(ways=(mapping, lesson, drill, progress), with_lessons=(listing, lesson), with_cases=(lesson, drill, progress))
     for way in (lesson, drill):
-        add_setting_flags(way)
+        add_setting_flags(way, "rules", "dialects", "signatures")
     return parser
 
 

@@ -5,11 +5,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from triage.cli.flags import add_source_flags
+from triage.cli.flags import add_setting_flags, add_source_flags, examples
 from triage.errors import ExitCode
 
 if TYPE_CHECKING:
-    from triage.cli import Parser
+    from triage.cli.parser import Parser
     from triage.model.recording import Recording
 
 
@@ -19,21 +19,29 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
         "record",
         help="keep an incident to diagnose elsewhere, later",
         description="Asks the same sources as diagnose and keeps what they say in one Parquet file, for triage replay.",
+        epilog=examples(
+            "triage record --service llm-prod -o incident.parquet",
+            "triage record --endpoint localhost:8000 --for 120 -o incident.parquet",
+        ),
     )
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, required=True, help="the recording to write")
     add_source_flags(parser)
+    add_setting_flags(parser, "dialects", "signatures", "quiet")
     return parser
 
 
 def run(args: argparse.Namespace) -> ExitCode:
     """Record and write; a recording in which nothing was measured is inconclusive."""
     from triage.cli.effective import settings_of
+    from triage.cli.keeping import kept, refuse_unwritable
     from triage.cli.sources import recording_of
-    from triage.ingest.files.parquet import write_recording
 
+    refuse_unwritable(args.output)
     recording = recording_of(args, settings_of(args))
-    write_recording(recording, args.output)
+    trouble = kept(recording, args.output)
     sys.stderr.write(_summary(recording, args.output))
+    if trouble:
+        raise trouble
     empty = not (recording.series or recording.histograms or recording.events)
     return ExitCode.INCONCLUSIVE if empty else ExitCode.HEALTHY
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from triage.cli.effective import Judging, judging_of
+from triage.cli.effective import Judging
 from triage.engine.diagnose import diagnose
 from triage.errors import ExitCode, UsageError
 from triage.model.diagnosis import Diagnosis, Status
@@ -15,7 +15,6 @@ from triage.model.recording import Recording
 from triage.playbooks import first_step
 from triage.render import render
 from triage.render.terminal import terminal
-from triage.settings import Settings
 
 EXIT_CODES: Mapping[Status, ExitCode] = {
     Status.HEALTHY: ExitCode.HEALTHY,
@@ -25,9 +24,8 @@ EXIT_CODES: Mapping[Status, ExitCode] = {
 }
 
 
-def report(recording: Recording, args: argparse.Namespace, settings: Settings) -> ExitCode:
-    """Diagnose a recording, write the report to stdout, and give the exit code of the answer."""
-    diagnosis = diagnosed(recording, judging_of(args, settings))
+def report(diagnosis: Diagnosis, args: argparse.Namespace) -> ExitCode:
+    """Write the report to stdout, and give the exit code of the answer."""
     screen = terminal(sys.stdout, os.environ)
     width = args.width or screen.width
     sys.stdout.write(render(diagnosis, args.format, width=width, colour=screen.colour, verbose=args.verbose, utf8=screen.utf8))

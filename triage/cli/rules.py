@@ -5,17 +5,19 @@ import json
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from triage.cli.flags import add_setting_flags
+from triage.cli.flags import add_format_flag, add_setting_flags, examples
+from triage.cli.jsontext import answered
+from triage.cli.parser import help_shown
 from triage.cli.ruletests import add_test
 from triage.errors import ExitCode, UsageError
 from triage.model.vocabulary import Cause, Layer
 
 if TYPE_CHECKING:
-    from triage.cli import Parser
+    from triage.cli.parser import Parser
     from triage.lint.problem import Problem
 
 
@@ -27,8 +29,22 @@ SCHEMAS = ("rule", "dialect", "signatures", "statements", "lexicon", "xid", "tes
 
 def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
     """Add the command and its ways."""
-    parser = commands.add_parser("rules", help="list, show and check the rules", description="List, show and check the rules.")
-    ways = parser.add_subparsers(metavar="WAY", required=True)
+    parser = commands.add_parser(
+        "rules",
+        help="list, show and check the rules",
+        description="List, show and check the rules.",
+        epilog=examples(
+            "triage rules list",
+            "triage rules list --format json",
+            "triage rules show kv-exhaustion-preemption",
+            "triage rules new ring-buffer-full --cause runtime --layer engine",
+            "triage rules lint my-rules --strict",
+            "triage rules lint --dialects my-dialects --signatures my-signatures",
+            "triage rules schema dialect",
+        ),
+    )
+    parser.set_defaults(way=lambda _args: help_shown(parser))
+    ways = parser.add_subparsers(metavar="WAY")
     listing = ways.add_parser("list", help="all rules: id, cause, layer, severity, state, title")
     listing.set_defaults(way=_list)
     showing = ways.add_parser("show", help="one rule in words")
@@ -37,7 +53,7 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
     catalogue = ways.add_parser("catalogue", help="the page of all kinds as Markdown, made of the rules")
     catalogue.set_defaults(way=_catalogue)
     for way in (listing, showing, catalogue):
-        add_setting_flags(way)
+        add_setting_flags(way, "rules")
     _add_new(ways)
     add_test(ways)
     linting = ways.add_parser(
@@ -55,6 +71,8 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
     linting.add_argument("--quiet", action="store_true", help="show errors only; warnings are counted")
     linting.add_argument("--strict", action="store_true", help="warnings count as problems")
     linting.set_defaults(way=_lint)
+    for way in (listing, showing, linting):
+        add_format_flag(way)
     schema = ways.add_parser("schema", help="the JSON Schema of a kind of file, for editors")
     schema.add_argument("kind", choices=SCHEMAS, nargs="?", default="rule", help="kind of file (rule)")
     schema.set_defaults(way=_schema)
@@ -86,7 +104,10 @@ def _list(args: argparse.Namespace) -> ExitCode:
 
     rules = rules_of(args, settings_of(args))
     rows = [(rule.id, rule.cause, rule.layer, rule.severity, rule.status, rule.title) for rule in rules]
-    sys.stdout.write(aligned([("ID", "CAUSE", "LAYER", "SEVERITY", "STATE", "TITLE"), *rows]))
+    columns = ("id", "cause", "layer", "severity", "state", "title")
+    if args.format == "json":
+        return answered("rules", {"rules": [dict(zip(columns, row, strict=True)) for row in rows]})
+    sys.stdout.write(aligned([tuple(map(str.upper, columns)), *rows]))
     return ExitCode.HEALTHY
 
 
@@ -99,6 +120,8 @@ def _show(args: argparse.Namespace) -> ExitCode:
     rules = {rule.id: rule for rule in rules_of(args, settings_of(args))}
     if args.id not in rules:
         raise UsageError(f"no rule is called {args.id!r}", did_you_mean(args.id, rules) or "triage rules list shows all")
+    if args.format == "json":
+        return answered("rule", rules[args.id].model_dump(mode="json", by_alias=True, exclude_unset=True))
     sys.stdout.write(described(rules[args.id]))
     return ExitCode.HEALTHY
 
@@ -144,9 +167,13 @@ def _lint(args: argparse.Namespace) -> ExitCode:
     problems, counts = _linted(args)
     errors = [problem for problem in problems if problem.severity is Severity.ERROR]
     shown_ones = errors if args.quiet else problems
+    code = ExitCode.DATA if errors or (args.strict and problems) else ExitCode.HEALTHY
+    if args.format == "json":
+        answered("lint", {"checked": counts, "problems": [{**asdict(one), "path": str(one.path)} for one in shown_ones]})
+        return code
     sys.stdout.write("".join(f"{shown(problem, text_of(problem.path))}\n\n" for problem in shown_ones))
     sys.stdout.write(f"{counts}, {_count(problems)}\n")
-    return ExitCode.DATA if errors or (args.strict and problems) else ExitCode.HEALTHY
+    return code
 
 
 def _linted(args: argparse.Namespace) -> "tuple[list[Problem], str]":

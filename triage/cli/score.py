@@ -5,16 +5,28 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from triage.cli.flags import add_setting_flags
-from triage.errors import ExitCode, UsageError
+from triage.cli.flags import add_setting_flags, examples
+from triage.errors import ExitCode, TriageError, UsageError
 
 if TYPE_CHECKING:
-    from triage.cli import Parser
+    from triage.cli.parser import Parser
     from triage.score.board import Bench
     from triage.score.cases import Case
-    from triage.score.figures import Figures
+    from triage.score.figures import Figures, Score
+
+
+class Told(NamedTuple):
+    """What came of the work.
+
+    :param trouble: why the score could not be kept, to be told when it has been shown
+    """
+
+    text: str
+    code: ExitCode
+    trouble: TriageError | None = None
+
 
 Tell = Callable[[str, float], None]
 """Is told the case and how far all of them are, 0 to 1."""
@@ -27,6 +39,11 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
         help="compare diagnoses of recorded cases with their truth",
         description="Diagnoses every incident folder with a truth.toml below some folders and says how often the first cause was "
         "right, what was taken for what, and where a healthy service was blamed; real, public and simulated cases apart.",
+        epilog=examples(
+            "triage score my-incidents --save before.json",
+            "triage score my-incidents --against before.json --least-right 0.85 --most-healthy 0",
+            "triage score my-incidents --sweep loss --least-survival 0.8",
+        ),
     )
     parser.add_argument("folders", metavar="DIR", type=Path, nargs="+")
     parser.add_argument(
@@ -45,7 +62,7 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
     parser.add_argument("--cache", action="store_true", help="keep what was read of the cases in the user's cache folder")
     _add_bars(parser)
     _add_work(parser)
-    add_setting_flags(parser)
+    add_setting_flags(parser, "rules", "dialects", "signatures", "quiet")
     return parser
 
 
@@ -87,30 +104,33 @@ def _add_work(parser: "Parser") -> None:
 def run(args: argparse.Namespace) -> ExitCode:
     """Score or sweep, and print."""
     from triage.cli.effective import language_of, rules_of, settings_of
+    from triage.cli.keeping import refuse_unwritable
     from triage.cli.progress import progress
     from triage.score.board import Bench
     from triage.score.cases import cases_in
     from triage.score.store import cache_folder
 
+    refuse_unwritable(args.save)
     settings = settings_of(args)
     bench = Bench(rules_of(args, settings), cache_folder() if args.cache else None, language_of(args, settings))
     cases = cases_in(args.folders, args.blind)
     work = _swept if args.sweep else _covered if args.coverage else _scored
     with progress(quiet=args.quiet) as tell:
-        text, code = work(args, cases, bench, lambda case, done: tell("score", case, done))
-    sys.stdout.write(f"{text}\n")
-    return code
+        told = work(args, cases, bench, lambda case, done: tell("score", case, done))
+    sys.stdout.write(f"{told.text}\n")
+    if told.trouble:
+        raise told.trouble
+    return told.code
 
 
-def _scored(args: argparse.Namespace, cases: "list[Case]", bench: "Bench", tell: Tell) -> tuple[str, ExitCode]:
+def _scored(args: argparse.Namespace, cases: "list[Case]", bench: "Bench", tell: Tell) -> Told:
     """The score in the form that was asked for; exit code 1 if it is below a bar or a case got worse."""
     from triage.score import saved, table
     from triage.score.board import score
 
     before = saved.read(args.against) if args.against else None
     result = score(cases, bench, args.jobs, tell)
-    if args.save:
-        saved.save(result, args.save)
+    trouble = _kept(result, args.save)
     changes = saved.changes(before, result) if before else ()
     missed = [*_missed(args, result.groups[-1]), *(["a case got worse"] if any(one.gain < 0 for one in changes) else [])]
     if args.format == "json":
@@ -127,7 +147,19 @@ def _scored(args: argparse.Namespace, cases: "list[Case]", bench: "Bench", tell:
             *(f"not met: {one}" for one in missed),
         ]
         text = "\n".join(lines)
-    return text, ExitCode.DEGRADED if missed else ExitCode.HEALTHY
+    return Told(text, ExitCode.DEGRADED if missed else ExitCode.HEALTHY, trouble)
+
+
+def _kept(result: "Score", path: Path | None) -> TriageError | None:
+    """Keep a score if a file is named; what goes wrong is given back."""
+    from triage.score import saved
+
+    try:
+        if path is not None:
+            saved.save(result, path)
+    except TriageError as error:
+        return error
+    return None
 
 
 def _missed(args: argparse.Namespace, whole: "Figures") -> list[str]:
@@ -142,7 +174,7 @@ def _missed(args: argparse.Namespace, whole: "Figures") -> list[str]:
     return missed
 
 
-def _swept(args: argparse.Namespace, cases: "list[Case]", bench: "Bench", tell: Tell) -> tuple[str, ExitCode]:
+def _swept(args: argparse.Namespace, cases: "list[Case]", bench: "Bench", tell: Tell) -> Told:
     """How the sweeps came out; exit code 1 if something did not hold, or too few answers survive.
 
     :raises UsageError: there is no such sweep
@@ -161,13 +193,13 @@ def _swept(args: argparse.Namespace, cases: "list[Case]", bench: "Bench", tell: 
         else text(result, only_figures=args.figures)
     )
     good = all(trial.held for trial in result.trials) and survival(result) >= (args.least_survival or 0.0)
-    return shown, ExitCode.HEALTHY if good else ExitCode.DEGRADED
+    return Told(shown, ExitCode.HEALTHY if good else ExitCode.DEGRADED)
 
 
-def _covered(args: argparse.Namespace, cases: "list[Case]", bench: "Bench", tell: Tell) -> tuple[str, ExitCode]:
+def _covered(args: argparse.Namespace, cases: "list[Case]", bench: "Bench", tell: Tell) -> Told:
     """The conditions of rules that no case makes hold."""
     from triage.score.unused import text, unanswered
 
     told = unanswered(cases, bench, args.jobs, tell)
     shown = json.dumps([one.model_dump() for one in told], indent=2) if args.format == "json" else text(told, bench.rules)
-    return shown, ExitCode.HEALTHY
+    return Told(shown, ExitCode.HEALTHY)

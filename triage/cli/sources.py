@@ -7,11 +7,12 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from triage.cli.effective import language_of
+from triage.cli.heeding import refuse_idle_sources
 from triage.cli.progress import progress
 from triage.collect import PATIENCE, Progress, collect
 from triage.errors import UsageError
@@ -46,6 +47,7 @@ class Span:
     :param sample: how long live sources are sampled, seconds
     :param timeout: longest wait for one answer, seconds
     :param told: somebody said which time, so it counts whatever the sources hold
+    :param told_baseline: somebody said how long the baseline is
     """
 
     start: float | None
@@ -55,6 +57,7 @@ class Span:
     sample: float
     timeout: float
     told: bool = False
+    told_baseline: bool = False
 
 
 def service_of(args: argparse.Namespace, settings: Settings) -> Service:
@@ -73,25 +76,9 @@ def service_of(args: argparse.Namespace, settings: Settings) -> Service:
         service = Service(name=args.service or NAMELESS, prometheus=settings.defaults.prometheus if args.service else None)
     if told:
         service = service.model_copy(update={"prometheus": args.prometheus, "endpoints": tuple(args.endpoint), "incident": None})
-    if service.incident is not None:
-        _refuse_idle_flags(args, service)
     if args.logs:
         service = service.model_copy(update={"logs": tuple(map(Path, args.logs))})
     return service.model_copy(update={"changes": args.changes}) if args.changes else service
-
-
-def _refuse_idle_flags(args: argparse.Namespace, service: Service) -> None:
-    """Refuse flags that a kept incident cannot heed: its data and its time are what they were.
-
-    :raises UsageError: one was given
-    """
-    live = {"--logs": args.logs, "--changes": args.changes, "--since": args.since, "--from": args.start, "--to": args.end}
-    idle = next((flag for flag, value in live.items() if value), None)
-    if idle:
-        raise UsageError(
-            f"the service {service.name!r} is an incident that was kept, so {idle} has no effect",
-            "leave it out, or say with --prometheus or --endpoint where to look",
-        )
 
 
 def span_of(args: argparse.Namespace, defaults: Defaults, now: float) -> Span:
@@ -117,6 +104,7 @@ def span_of(args: argparse.Namespace, defaults: Defaults, now: float) -> Span:
         seconds(args.sample) if args.sample else defaults.sample,
         seconds(args.timeout) if args.timeout else defaults.timeout,
         told=bool(args.since or args.start or args.end),
+        told_baseline=bool(args.baseline),
     )
 
 
@@ -130,9 +118,9 @@ def window_of(span: Span, service: Service, now: float) -> Window:
     if service.logs and not (span.told or service.prometheus or service.endpoints):
         window = window_of_logs(service.logs, now)
         if window is not None:
-            return window
-    kept = bool(service.prometheus or service.logs or service.changes) or (span.told and span.start is None and span.end is None)
-    live = span.end is None and span.start is None and (bool(service.endpoints) or not service.prometheus)
+            return replace(window, baseline_start=window.start - span.baseline) if span.told_baseline else window
+    kept = bool(service.prometheus or service.logs or service.changes)
+    live = span.end is None and (bool(service.endpoints) or not service.prometheus)
     end = span.end if span.end is not None else now + (span.sample if live else 0.0)
     usual = end - span.since if kept else now
     start = usual if span.start is None else span.start
@@ -140,7 +128,7 @@ def window_of(span: Span, service: Service, now: float) -> Window:
 
 
 @contextmanager
-def _stdin_kept(service: Service) -> Iterator[Service]:
+def stdin_kept(service: Service) -> Iterator[Service]:
     """The service with standard input as a file: its last line is needed before its first is judged."""
     if Path("-") not in service.logs:
         yield service
@@ -169,10 +157,12 @@ def recording_of(args: argparse.Namespace, settings: Settings) -> Recording:
     """A recording of the service that flags and settings name: the incident that was kept, or what its sources say now."""
     span = span_of(args, settings.defaults, time.time())
     service = service_of(args, settings)
+    refuse_idle_sources(args, [service])
     if service.incident is not None:
         return read_any(service.incident, service, language_of(args, settings))
-    with progress(quiet=args.quiet) as tell, _stdin_kept(service) as service:
-        return asked(service, span, tools_of(args, settings), tell)
+    tools = tools_of(args, settings)
+    with progress(quiet=args.quiet) as tell, stdin_kept(service) as service:
+        return asked(service, span, tools, tell)
 
 
 def asked(service: Service, span: Span, tools: Tools, tell: Progress, patience: float = PATIENCE) -> Recording:

@@ -7,13 +7,13 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from triage.cli.flags import add_source_flags
+from triage.cli.flags import add_setting_flags, add_source_flags, examples
 from triage.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from triage.cli import Parser
+    from triage.cli.parser import Parser
     from triage.collect import Progress
     from triage.model.recording import Recording
     from triage.model.service import Service
@@ -25,6 +25,7 @@ SAMPLE = 10.0
 """Seconds of one round where only the present can be sampled: short, so that the screen follows the service."""
 
 _EVERY = 15.0
+_HOST = "127.0.0.1"
 _PORT = 8017
 _WEB_FLAGS = {"--web": 0, "--host": 1, "--port": 1}
 """Flags of the web server with the number of their values; what it serves is the same command without them."""
@@ -37,27 +38,35 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
         help="walk down the layers from the symptom to one finding, in the terminal or a browser",
         description="Shows the diagnosis layer by layer: what is asked, how it is answered here, and what proves it. PATH is "
         "anything that replay reads; without it a service is watched, from the same sources as diagnose. Press ? for the keys.",
+        epilog=examples(
+            "triage walk incident.parquet",
+            "triage walk --demo",
+            "triage walk --service llm-prod --prometheus http://prometheus:9090",
+            "triage walk --endpoint localhost:8000",
+            "triage walk --service llm-prod --web",
+        ),
     )
     parser.add_argument("path", metavar="PATH", type=Path, nargs="?", help="an incident folder or a recording")
+    parser.add_argument("--demo", action="store_true", help="the incident that comes with the program")
     parser.add_argument("--every", metavar="SECONDS", help=f"pause between two snapshots at a server of metrics ({_EVERY:g})")
     parser.add_argument("--theme", choices=("dark", "light"), default="dark", help="colours (dark); NO_COLOR takes them away")
     group = parser.add_argument_group("in a browser")
     group.add_argument("--web", action="store_true", help="serve the walk as a web page; needs the extra 'web'")
-    group.add_argument(
-        "--host", metavar="ADDRESS", default="127.0.0.1", help="address to listen at (127.0.0.1: this machine only)"
-    )
-    group.add_argument("--port", metavar="NUMBER", type=int, default=_PORT, help=f"port to listen at ({_PORT})")
+    group.add_argument("--host", metavar="ADDRESS", help=f"address to listen at ({_HOST}: this machine only)")
+    group.add_argument("--port", metavar="NUMBER", type=int, help=f"port to listen at ({_PORT})")
     add_source_flags(parser)
+    add_setting_flags(parser, "rules", "dialects", "signatures", "playbooks")
     return parser
 
 
 def run(args: argparse.Namespace) -> ExitCode:
     """Walk, and print what was copied on the way."""
-    _refuse_idle_flags(args)
+    if "-" in args.logs:
+        raise UsageError("the walk cannot read logs from stdin, which has the keyboard", "save them to a file")
     if args.web:
         from triage.tui.web import serve
 
-        return serve(args.host, args.port, [sys.executable, "-m", "triage", *served_words(sys.argv[1:])])
+        return serve(args.host or _HOST, args.port or _PORT, [sys.executable, "-m", "triage", *served_words(sys.argv[1:])])
     is_served = bool(os.environ.get("TEXTUAL_DRIVER"))
     if not is_served and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("the walk needs a terminal", "use triage replay or triage diagnose for a report, or --web for a browser")
@@ -82,35 +91,20 @@ def served_words(words: list[str]) -> list[str]:
     return kept
 
 
-def _refuse_idle_flags(args: argparse.Namespace) -> None:
-    """Refuse flags that cannot be heeded.
-
-    :raises UsageError: one was given
-    """
-    if "-" in args.logs:
-        raise UsageError("the walk cannot read logs from stdin, which has the keyboard", "save them to a file")
-    if args.path is None:
-        return
-    live = {"--prometheus": args.prometheus, "--endpoint": args.endpoint, "--logs": args.logs, "--changes": args.changes}
-    when = {"--since": args.since, "--from": args.start, "--to": args.end, "--for": args.sample, "--every": args.every}
-    idle = next((flag for flag, value in {**live, **when}.items() if value), None)
-    if idle:
-        raise UsageError(f"a recording is what it is, so {idle} has no effect with {args.path}", "leave out the flag or the path")
-
-
 def _walked(args: argparse.Namespace) -> ExitCode:
     """Run the app to its end."""
     import logging
 
-    from triage.cli.effective import playbooks_of, settings_of
+    from triage.cli.effective import judging_of, settings_of
     from triage.playbooks import load_playbook
     from triage.tui.app import WalkApp
     from triage.tui.worker import WorkerProcess
 
     settings = settings_of(args)
+    judging = judging_of(args, settings)
     given = {name: value for name, value in vars(args).items() if name != "command"}
     room = WorkerProcess(_recordings(args, settings), partial(made_session, given))
-    app = WalkApp(room, partial(load_playbook, folders=playbooks_of(args, settings)), args.theme)
+    app = WalkApp(room, partial(load_playbook, folders=judging.playbooks), args.theme)
     logging.disable()  # a log line in the middle of the screen would tear it
     try:
         error = app.run()
@@ -141,14 +135,18 @@ def made_session(given: dict[str, Any]) -> "LocalSession":
 
 def _recordings(args: argparse.Namespace, settings: "Settings") -> "Recordings":
     """Where recordings come from: a path, a service that was kept, a fixed time, or a service to watch."""
+    from triage.cli.demo import recording
     from triage.cli.effective import named_service
     from triage.tui.recordings import Replay
 
-    if args.path is not None:
-        return Replay(args.path.name, _reader(args.path, named_service(args.service, settings), args, settings))
+    path = recording() if args.demo else args.path
+    if path is not None:
+        return Replay(path.name, _reader(path, named_service(args.service, settings), args, settings))
+    from triage.cli.heeding import refuse_idle_sources
     from triage.cli.sources import service_of
 
     service = service_of(args, settings)
+    refuse_idle_sources(args, [service])
     if service.incident is not None:
         return Replay(service.name, _reader(service.incident, service, args, settings))
     return _watching(args, settings, service)

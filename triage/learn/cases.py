@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
+from triage.bundle import recorded_cases
 from triage.engine.diagnose import diagnose, looked_at
 from triage.engine.frame import Frame
 from triage.errors import InputMissingError
@@ -13,11 +14,7 @@ from triage.model.diagnosis import Diagnosis
 from triage.model.recording import Recording
 from triage.model.rule import Rule
 
-_TESTS = Path(__file__).resolve().parents[2] / "tests"
-SHIPPED = (_TESTS / "incidents", _TESTS / "quiet")
-"""The folders of recorded cases in a checkout; an installed wheel has none."""
-
-_HINT = "the recordings are in tests/incidents and tests/quiet of the source repository: name such a folder with --cases DIR"
+_HINT = "more recordings are in tests/incidents and tests/quiet of the source repository: name such a folder with --cases DIR"
 
 
 class Case:
@@ -49,7 +46,7 @@ def find_case(name: str, folders: Sequence[Path] = ()) -> Path:
     :param folders: folders that the user named, looked at first
     :raises InputMissingError: it is in none of them
     """
-    for folder in (*folders, *SHIPPED):
+    for folder in (*folders, *recorded_cases()):
         if (folder / name / "case.toml").is_file():
             return folder / name
     raise InputMissingError(f"there is no recording {name!r}", _HINT)
@@ -62,7 +59,7 @@ def drill_cases(folders: Sequence[Path] = ()) -> tuple[Path, ...]:
     """
     from triage.score.truth import read_truth
 
-    paths = [path.parent for folder in folders or SHIPPED for path in sorted(folder.glob("*/truth.toml"))]
+    paths = [path.parent for folder in folders or recorded_cases() for path in sorted(folder.glob("*/truth.toml"))]
     found = [path for path in paths if (path / "case.toml").is_file() and read_truth(path / "truth.toml").root]
     if not found:
         raise InputMissingError("there is no case with a known cause to drill on", _HINT)

@@ -102,7 +102,6 @@ def test_an_account_adds_up_and_says_what_fits() -> None:
     assert account.fits
     assert account.short == 0
     assert account.tokens == pytest.approx(440_000, rel=0.03)
-    assert account.sequences(8192) == account.tokens // 8192
 
 
 def test_what_does_not_fit_says_how_much_is_missing() -> None:
@@ -115,17 +114,8 @@ def test_what_does_not_fit_says_how_much_is_missing() -> None:
     one = fits(shape, H100)
     assert one is not None
     assert not one.fits
-    assert one.tokens == one.sequences(1) == 0
+    assert one.tokens == 0
     assert one.short / GIB == pytest.approx(131.4 - 0.9 * 79.65, abs=5)
-
-
-def test_stages_split_layers() -> None:
-    """Two stages hold half of the weights each and half of every token's cache."""
-    shape = known("Llama-3.1-8B")
-    whole, half = fits(shape, H100), fits(shape, H100, stages=2)
-    assert whole is not None
-    assert half is not None
-    assert (half.weights, half.kv_per_token) == (whole.weights / 2, whole.kv_per_token / 2)
 
 
 @pytest.mark.parametrize(

@@ -172,7 +172,10 @@ def _trigger(candidates: Sequence[Candidate]) -> Candidate:
     """
     first = min(_begin(candidate) for candidate in candidates)
     early = [candidate for candidate in candidates if _begin(candidate) <= first + SLACK]
-    return min(early, key=lambda candidate: (candidate.effect, -candidate.proof, not candidate.sustains, _begin(candidate), candidate.rule))
+    return min(
+        early,
+        key=lambda candidate: (candidate.effect, -candidate.proof, not candidate.sustains, _begin(candidate), candidate.rule),
+    )
 
 
 def _begin(candidate: Candidate) -> float:

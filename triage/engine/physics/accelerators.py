@@ -133,3 +133,23 @@ def accelerator(model: str) -> Accelerator | None:
 def _means(spelling: frozenset[str], words: frozenset[str]) -> bool:
     """Whether a name has all words of a spelling and no word that makes another card of it."""
     return spelling <= words and words & _QUALIFIERS <= spelling
+
+
+def meant(model: str) -> tuple[Accelerator, ...]:
+    """The cards that a person may mean by a name: the one that it tells for sure, else all that it leaves open.
+
+    ``A100-80GB`` leaves open whether it is an SXM module or a PCIe card; the size of the memory may be part of every name.
+    """
+    sure = accelerator(model)
+    if sure is not None:
+        return (sure,)
+    words = frozenset(re.findall(r"[A-Z0-9]+", model[:_LONGEST].upper())) - _MAKERS
+    return tuple(row for row in TABLE if words and any(words <= {*spelling, _sold_as(row)} for spelling in row.spellings))
+
+
+_MAKERS = frozenset({"NVIDIA", "AMD", "TESLA", "INSTINCT", "GEFORCE"})
+
+
+def _sold_as(card: Accelerator) -> str:
+    """The size of a card's memory as a word of its name."""
+    return f"{card.memory / _GIB:.0f}GB"

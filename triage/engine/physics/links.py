@@ -6,6 +6,7 @@ Speeds are of one direction, at the peak of the wire, without what protocols tak
 from dataclasses import dataclass
 
 from triage.engine.physics.accelerators import TABLE as CARDS
+from triage.engine.physics.accelerators import Accelerator
 from triage.model.vocabulary import Scale
 
 
@@ -56,10 +57,13 @@ MACHINE_AND_CLUSTER: tuple[Link, ...] = (
     Link("Ethernet 400G", Scale.CLUSTER, 400e9 / 8, _ETHERNET),
 )
 
-LINKS: tuple[Link, ...] = (
-    *(Link(f"memory of {card.name}", Scale.CARD, card.bandwidth, card.source) for card in CARDS),
-    *MACHINE_AND_CLUSTER,
-)
+
+def memory_of(card: Accelerator) -> Link:
+    """The way between a card's memory and its chip."""
+    return Link(f"memory of {card.name}", Scale.CARD, card.bandwidth, card.source)
+
+
+LINKS: tuple[Link, ...] = (*map(memory_of, CARDS), *MACHINE_AND_CLUSTER)
 
 
 def pcie_speed(generation: float, lanes: float) -> float | None:

@@ -143,10 +143,6 @@ class Account:
         """Tokens that the KV cache holds."""
         return max(0, floor(self.kv / self.kv_per_token))
 
-    def sequences(self, length: int) -> int:
-        """Requests of so many tokens, prompt and answer, that the KV cache holds at once."""
-        return self.tokens // length
-
 
 def fits(
     shape: ModelShape,
@@ -154,7 +150,6 @@ def fits(
     *,
     share: float = 0.9,
     cards: int = 1,
-    stages: int = 1,
     cache_dtype: str = "",
     tokens_per_step: int = 8192,
     sequences: int = 256,
@@ -165,18 +160,17 @@ def fits(
     :param card: bytes of memory of one card, as the driver reports them
     :param share: share of the card that the engine may use (vLLM's ``--gpu-memory-utilization``)
     :param cards: tensor parallelism: weights and KV heads are split over so many cards
-    :param stages: pipeline parallelism: layers are split over so many groups of cards
     :param tokens_per_step: tokens that one step takes in at most (vLLM's ``--max-num-batched-tokens``)
     :param sequences: requests that run at once at most (vLLM's ``--max-num-seqs``)
     :param overhead: context and graphs; without graphs :data:`CONTEXT`
     """
     weights, activations = weight_bytes(shape), activation_bytes(shape, tokens_per_step, sequences, cards)
     per_token = kv_bytes_per_token(shape, cache_dtype, cards)
-    if weights is None or activations is None or per_token is None or stages < 1:
+    if weights is None or activations is None or per_token is None:
         return None
-    budget, mine = card * share, weights / (cards * stages)
+    budget, mine = card * share, weights / cards
     rest = budget - mine - activations - overhead
-    return Account(card, budget, mine, activations, overhead, rest, per_token / stages)
+    return Account(card, budget, mine, activations, overhead, rest, per_token)
 
 
 def kv_tokens_of(fact: Lookup) -> float | None:

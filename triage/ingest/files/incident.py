@@ -22,7 +22,7 @@ from triage.ingest.raw import RawSeries
 from triage.model.recording import Recording, Source, SourceState, Subject, Window, merged
 from triage.model.service import Service
 from triage.model.vocabulary import Scope
-from triage.validation import complaints, did_you_mean
+from triage.validation import complaints, did_you_mean, strange_names
 
 BASELINE_SPAN = 6 * 3600.0
 """Data from longer than this before the window is not compared with: six hours ago another day's traffic begins."""
@@ -302,9 +302,10 @@ def _case(path: Path) -> tuple[Case, tuple[str, ...]]:
     except OSError as error:
         raise InputMissingError(f"{path} cannot be read: {error.strerror or error}") from error
     try:
-        return Case.model_validate(value), tuple(_unknown_keys(value))
+        case = Case.model_validate(value)
     except ValidationError as error:
         raise DataError(f"{path}: {_first_complaint(error, value)}") from error
+    return case, (*_unknown_keys(value), *_strange_names(case))
 
 
 def _first_complaint(error: ValidationError, value: object) -> str:
@@ -320,6 +321,12 @@ def _unknown_keys(value: dict[str, object]) -> Iterator[str]:
     for key in sorted(set(value) - known):
         hint = did_you_mean(key, known)
         yield f"the key {key!r} of case.toml means nothing{f' ({hint})' if hint else ''}"
+
+
+def _strange_names(case: Case) -> Iterator[str]:
+    """A sentence for each objective and fact of case.toml that is misspelt. A recording is read all the same."""
+    for one in strange_names(case.objectives, case.facts):
+        yield f"case.toml: {one.text}{f' ({one.hint})' if one.hint else ''}"
 
 
 def _window(case: Case, series: list[RawSeries], folder: Path) -> tuple[Window, tuple[str, ...]]:
