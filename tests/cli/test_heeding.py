@@ -190,7 +190,7 @@ def test_no_command_has_a_flag_that_its_code_does_not_read() -> None:
         text = shared + modules.get(words[0], "") + modules.get("walk", "") * (words[0] == "demo")
         for action in one._actions:
             if action.dest != "help" and not action.dest.startswith("most_"):  # score asks for its bars in a loop
-                assert re.search(rf"\bargs\.{action.dest}\b", text), (words, action.dest)
+                assert re.search(rf'\bargs\.{action.dest}\b|vars\(args\)\.get\("{action.dest}"', text), (words, action.dest)
 
 
 def test_every_example_of_help_is_understood() -> None:
