@@ -9,7 +9,7 @@ from triage.cli.flags import add_setting_flags
 from triage.errors import ExitCode
 
 if TYPE_CHECKING:
-    from triage.cli import Parser
+    from triage.cli.parser import Parser
     from triage.ruletest.files import Read
     from triage.ruletest.run import Outcome
     from triage.settings import Settings
@@ -25,7 +25,7 @@ def add_test(ways: "argparse._SubParsersAction[Parser]") -> None:
     )
     testing.add_argument("paths", metavar="PATH", type=Path, nargs="+", help="a file of tests, or a folder of such files")
     testing.add_argument("--verbose", action="store_true", help="name the tests that pass, too")
-    add_setting_flags(testing)
+    add_setting_flags(testing, "rules", "dialects", "signatures")
     testing.set_defaults(way=_test)
 
 
