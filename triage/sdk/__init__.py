@@ -1,4 +1,4 @@
-"""The only module of triage that a collector imports.
+"""The only package of triage that a collector imports; docs/collectors.md explains it and has a whole example.
 
 A collector is a Python file that exposes one object, ``collector``, with the shape of :class:`Collector`. It reads one kind of
 source and returns a recording of what it saw; it knows no rule. It reads only, and it leaves no trace.
@@ -7,41 +7,33 @@ source and returns a recording of what it saw; it knows no rule. It reads only, 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Event as StopSignal
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 from triage.errors import TriageError
 from triage.ingest import http
-from triage.ingest.host import engines, processes, procfs
 from triage.ingest.host.sampling import Reading, Samples, beats, in_background
 from triage.ingest.logs import LogReading, read_logs
 from triage.ingest.logs.changes import read_changes
 from triage.ingest.logs.loading import Signatures, load_signatures
 from triage.ingest.metrics import openmetrics
-from triage.ingest.metrics.naming import GENERIC, Index, index_names, is_engine_name
 from triage.ingest.metrics.translate import translate
-from triage.ingest.prometheus import api as prometheus_api
-from triage.ingest.prometheus.discovery import Survey
-from triage.ingest.prometheus.promql import Query, read_matrix, scrape_interval, unique
 from triage.ingest.raw import RawSeries
-from triage.model.dialect import Dialect, Entry
+from triage.model.dialect import Dialect
 from triage.model.recording import Event, Fact, Floats, Histogram, Origin, Recording, Series, Source, SourceState, Subject, Window
 from triage.model.service import Service
 from triage.model.vocabulary import Kind, Scope, Signal, catalogue
 
 __all__ = [
-    "GENERIC",
+    "VERSION",
     "Collector",
     "Dialect",
-    "Entry",
     "Event",
     "Fact",
     "Floats",
     "Histogram",
-    "Index",
     "Kind",
     "LogReading",
     "Origin",
-    "Query",
     "RawSeries",
     "Reading",
     "Recording",
@@ -56,27 +48,22 @@ __all__ = [
     "SourceState",
     "StopSignal",
     "Subject",
-    "Survey",
     "TriageError",
     "Window",
     "beats",
     "catalogue",
-    "engines",
     "http",
     "in_background",
-    "index_names",
-    "is_engine_name",
     "openmetrics",
-    "processes",
-    "procfs",
-    "prometheus_api",
     "read_changes",
     "read_logs",
-    "read_matrix",
-    "scrape_interval",
     "translate",
-    "unique",
 ]
+
+
+VERSION: Final = (1, 0)
+"""Version of this package: the first number changes when a collector that worked may work no longer, the second when something is
+added. All that ``__all__`` names belongs to it, and nothing else."""
 
 
 def _silent(message: str, done: float) -> None:

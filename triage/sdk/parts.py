@@ -1,0 +1,23 @@
+"""Parts of the shipped collectors, without any promise: every version may change them. Other collectors use ``triage.sdk``."""
+
+from triage.ingest.host import engines, processes, procfs
+from triage.ingest.metrics.naming import GENERIC, Index, index_names, is_engine_name
+from triage.ingest.prometheus import api as prometheus_api
+from triage.ingest.prometheus.discovery import Survey
+from triage.ingest.prometheus.promql import Query, read_matrix, scrape_interval, unique
+
+__all__ = [
+    "GENERIC",
+    "Index",
+    "Query",
+    "Survey",
+    "engines",
+    "index_names",
+    "is_engine_name",
+    "processes",
+    "procfs",
+    "prometheus_api",
+    "read_matrix",
+    "scrape_interval",
+    "unique",
+]
