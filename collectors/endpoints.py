@@ -13,8 +13,6 @@ import numpy as np
 import psutil
 
 from triage.sdk import (
-    GENERIC,
-    Index,
     RawSeries,
     Recording,
     Request,
@@ -25,15 +23,12 @@ from triage.sdk import (
     Subject,
     TriageError,
     beats,
-    engines,
     http,
     in_background,
-    index_names,
-    is_engine_name,
     openmetrics,
-    processes,
     translate,
 )
+from triage.sdk.parts import GENERIC, Index, engines, index_names, is_engine_name, processes
 
 MAX_BYTES = 64 << 20
 """Largest answer that is read, unpacked: a hundred times what a busy engine shows."""

@@ -20,10 +20,8 @@ from triage.sdk import (
     SourceState,
     Subject,
     beats,
-    engines,
-    processes,
-    procfs,
 )
+from triage.sdk.parts import engines, processes, procfs
 
 Parse = Callable[[str], list[Reading]]
 

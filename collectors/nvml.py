@@ -28,10 +28,9 @@ from triage.sdk import (
     Subject,
     beats,
     catalogue,
-    engines,
     in_background,
-    processes,
 )
+from triage.sdk.parts import engines, processes
 
 Nvml = Any
 """The module pynvml, which has no types."""

@@ -19,23 +19,18 @@ from requests.adapters import HTTPAdapter
 from urllib3 import HTTPResponse
 
 from triage.sdk import (
-    Query,
     RawSeries,
     Recording,
     Request,
     Source,
     SourceState,
-    Survey,
     TriageError,
     Window,
     http,
     in_background,
-    prometheus_api,
-    read_matrix,
-    scrape_interval,
     translate,
-    unique,
 )
+from triage.sdk.parts import Query, Survey, prometheus_api, read_matrix, scrape_interval, unique
 
 WORKERS = 8
 """Queries that are asked at the same time; Prometheus itself runs 20 at most (``--query.max-concurrency``)."""
