@@ -41,7 +41,7 @@ def diagnose(
     frame = looked_at(recording)
     rules = sorted(rules, key=lambda rule: rule.id)
     vitals, noticed = ledger(frame), symptoms(frame)
-    onset = min((s.onset for s in noticed if s.onset is not None), default=recording.window.start)
+    onset = min((s.onset for s in noticed if s.onset is not None), default=recording.window.start) if noticed else None
     rulings = evaluate(frame, rules, onset)
     found = findings_of(rulings, frame, harm_of(vitals), first_step)
     findings = muting.marked(found, muting.heeded(mutes, recording.window.end))

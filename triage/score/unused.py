@@ -74,7 +74,10 @@ def _verdicts(case: Case, bench: Bench) -> _Seen:
         frame = looked_at(bench.load(case).recording)
     except TriageError:
         return {}
-    onset = min((one.onset for one in symptoms(frame) if one.onset is not None), default=frame.recording.window.start)
+    noticed = symptoms(frame)
+    onset = (
+        min((one.onset for one in noticed if one.onset is not None), default=frame.recording.window.start) if noticed else None
+    )
     return {
         (rule.id, number): frozenset(judge(leaf, Context(frame, subject, onset)).verdict for subject in subjects_of(frame, rule))
         for rule in bench.rules

@@ -42,6 +42,12 @@ _DAY = 86400.0
 _EARLIER = 600.0
 """What drifted long ago still holds, so its event is no older than what a rule looks at."""
 
+_FAULTS = ("engine-crashed", "start-failed", "ended-without-a-word")
+"""Ways in which an engine's log tells that it ended by a fault …"""
+
+_MENDED = 3600.0
+"""… and for how long the next start is somebody's answer to it."""
+
 _SAME = 0.005
 """Numbers are printed with few digits."""
 
@@ -121,6 +127,13 @@ class _Fleet:
         told = float(np.nanmax(cells)) if cells is not None and not np.isnan(cells).all() else 0.0
         return max(told, self.starts.get(replica, 0.0))
 
+    def failed_before(self, replica: Subject, time: float) -> bool:
+        """Whether a life of a replica ended by a fault within the hour before: who changes a setting then tries to mend it."""
+        return any(
+            event.subject == replica and event.kind == "log" and event.name in _FAULTS and time - _MENDED <= event.time < time
+            for event in self.frame.recording.events
+        )
+
     def event(self, fact: Fact, text: str, attrs: Mapping[str, str]) -> Event:
         """The event of one drifted fact, at the time at which its replica began."""
         window, begun = self.frame.recording.window, self.begin(fact.subject)
@@ -179,7 +192,8 @@ def _from_before(fleet: _Fleet) -> Iterator[Event]:
         for key, before, now in _CHANGED.findall(event.attrs.get("changed", "")):
             if key in SETTINGS and not {before, now} & _VAGUE:
                 text = f"{key} is {now} on {event.subject.id} since its restart, and was {before}"
-                attrs = {"value": now, "setting": key, "before": before, "fresh": "yes"}
+                after = "fault" if fleet.failed_before(event.subject, event.time) else "none"
+                attrs = {"value": now, "setting": key, "before": before, "fresh": "yes", "after": after}
                 yield Event(event.time, "drift", key, event.subject, attrs, text, event.source)
 
 

@@ -41,7 +41,7 @@ def _candidate(ruling: Ruling, harmed: bool | None) -> Candidate:
         standing=rule.standing,
         sustains=rule.sustains,
         trigger=rule.trigger,
-        mechanism=rule.cause is not Cause.TOOLING and not (rule.trigger or rule.otherwise or rule.bystander),
+        mechanism=rule.cause is not Cause.TOOLING and not (rule.otherwise or rule.bystander),
         bystander=rule.bystander and harmed is True,
     )
 

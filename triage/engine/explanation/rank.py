@@ -167,8 +167,10 @@ def _forget_guesses(root: Place, places: Mapping[str, Place], inside: Collection
 
 
 def _trigger(candidates: Sequence[Candidate]) -> Candidate:
-    """What set off a loop: the earliest. Of those that began within the slack of it the one whose evidence proves most, and
-    of equal ones what feeds itself: it is the loop, the others are its way round.
+    """What set off a loop: the earliest.
+
+    Of those that began within the slack of it the one whose evidence proves most, and of equal ones what feeds itself: it is
+    the loop, the others are its way round.
     """
     first = min(_begin(candidate) for candidate in candidates)
     early = [candidate for candidate in candidates if _begin(candidate) <= first + SLACK]
@@ -202,8 +204,13 @@ def _merit(place: Place, places: Mapping[str, Place]) -> tuple[bool, bool, bool,
 
 
 def _is_set_off(place: Place, trigger: Candidate) -> bool:
-    """Whether another root is the mechanism that a trigger set off: at least likely, grave, and begun with it or after."""
+    """Whether another root is the mechanism that a trigger set off: at least likely, grave, and begun with it or after.
+
+    One that is a trigger itself (a version that is slower) counts before another trigger only if it is known as well.
+    """
     other = place.candidate
+    if other.rule == trigger.rule or (other.trigger and other.proof < trigger.proof):
+        return False
     grave = place.root and other.mechanism and not other.effect and other.severity != "info"
     return trigger.trigger and grave and other.proof > 0 and _begin(other) + SLACK >= _begin(trigger)
 

@@ -56,6 +56,14 @@ def enough_seen(vitals: Sequence[Vital]) -> bool:
     return "answers" in kept and any(name.startswith(_DELAYS) for name in kept)
 
 
+_RUNS_WELL = frozenset({"answers", "error_ratio", "queue_wait_s", "pace_s"})
+
+
+def _runs_well(vitals: Sequence[Vital]) -> bool:
+    """Where nobody times requests (a log alone): they are answered, none fails, nobody waits, and tokens come as they should."""
+    return {vital.name for vital in vitals if vital.state is Promised.KEPT} >= _RUNS_WELL
+
+
 def state_of(
     vitals: Sequence[Vital], noticed: Sequence[Symptom], findings: Sequence[Finding], unread: Sequence[Unread], frame: Frame
 ) -> Status:
@@ -76,7 +84,7 @@ def state_of(
     odd = _unexplained(frame, findings)
     if not any(vital.state is Promised.KEPT for vital in vitals):
         return _by_word(odd, frame)
-    if any(vital.state is Promised.OPEN for vital in vitals) or not enough_seen(vitals):
+    if any(vital.state is Promised.OPEN for vital in vitals) or not (enough_seen(vitals) or _runs_well(vitals)):
         return Status.INCONCLUSIVE
     if odd:
         return Status.DEGRADED

@@ -1,4 +1,4 @@
-"""The queue as a leading sign: those who wait now are in no statistic of finished requests yet."""
+"""What is known of users where no finished request tells it: those who wait now, and the pace where nobody times requests."""
 
 from collections.abc import Iterator, Mapping
 
@@ -10,6 +10,7 @@ from triage.engine.promises.entries import Entry, began, is_stale, now, service_
 from triage.engine.promises.table import DELAYS
 from triage.engine.queries import query_of
 from triage.engine.sparks import spark_of
+from triage.engine.statistics import MOMENT
 from triage.model.diagnosis import Promised, Vital
 from triage.model.recording import Floats
 from triage.model.units import quantity
@@ -48,8 +49,36 @@ def queues(frame: Frame) -> Iterator[Entry]:
             told["query"] = query_of(frame, waits, frame.subjects_of(waits), "mean")
             ended = _finished(frame) if leaves == "finished" else total(frame, leaves)
             yield Entry(_wait(frame, waits, waiting, ended, told), waits, tuple(frame.subjects_of(waits)))
+    yield from _pace(frame)
     if not frame.grid.first:
         yield from _thrown_out(frame)
+
+
+def _pace(frame: Frame) -> Iterator[Entry]:
+    """Where nobody times requests: time per token by what runs and what is made, which can only be well or open."""
+    timed = (name for delay in DELAYS for name in delay.signals)
+    paces = frame.of("token.time")
+    if not paces or any(frame.subjects_of(name) for name in timed):
+        return
+    words = {"name": "pace_s", "title": "time per token", "subject": service_of(frame), "unit": "seconds"}
+    width = max(1, round(MOMENT / frame.grid.step))
+    slowest = max(_slowest(cells[frame.grid.window], width) for cells in paces.values())
+    usual = [float(np.nanmean(before)) for cells in paces.values() if not np.isnan(before := cells[: frame.grid.first]).all()]
+    limit = min([DELAYS[1].well, *(DELAYS[1].worse * pace for pace in usual)])
+    told: Told = {**words, "value": slowest, "limit": limit, "limit_of": f"what is surely well: {DELAYS[1].why}"}
+    kept = slowest <= limit and not is_stale(frame, ("token.time",))
+    state = (
+        {"state": Promised.KEPT}
+        if kept
+        else {"state": Promised.OPEN, "value": None, "reason": "tokens come slowly, and nobody times requests"}
+    )
+    yield Entry(Vital.model_validate({**told, **state}), "token.time", tuple(paces))
+
+
+def _slowest(cells: Floats, width: int) -> float:
+    """The highest mean of any five minutes; infinite if nothing is known."""
+    parts = [part for at in range(0, len(cells), width) if not np.isnan(part := cells[at : at + width]).all()]
+    return max((float(np.nanmean(part)) for part in parts), default=float("inf"))
 
 
 def _finished(frame: Frame) -> Floats | None:

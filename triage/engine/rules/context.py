@@ -13,12 +13,12 @@ class Context:
 
     :param frame: the signals
     :param subject: whom the rule is asked about
-    :param onset: when the symptom began, Unix seconds; the window's start if there is none
+    :param onset: when the symptom began, Unix seconds; None if nothing is noticed of which it could be told
     """
 
     frame: Frame
     subject: Subject
-    onset: float
+    onset: float | None
 
 
 @dataclass(frozen=True)

@@ -157,12 +157,12 @@ class Ruling:
     answers: tuple[Answer, ...]
 
 
-def evaluate(frame: Frame, rules: Sequence[Rule], onset: float) -> list[Ruling]:
+def evaluate(frame: Frame, rules: Sequence[Rule], onset: float | None) -> list[Ruling]:
     """The verdicts of all rules."""
     return [_ruling(frame, rule, onset) for rule in rules]
 
 
-def _ruling(frame: Frame, rule: Rule, onset: float) -> Ruling:
+def _ruling(frame: Frame, rule: Rule, onset: float | None) -> Ruling:
     """A rule is present if it is on any subject, absent if it is ruled out on all, else unknown."""
     answers = tuple(answer_of(frame, rule, subject, onset) for subject in subjects_of(frame, rule))
     verdicts = {answer.verdict for answer in answers}
@@ -175,7 +175,7 @@ def _ruling(frame: Frame, rule: Rule, onset: float) -> Ruling:
     return Ruling(rule, verdict, answers)
 
 
-def answer_of(frame: Frame, rule: Rule, subject: Subject, onset: float) -> Answer:
+def answer_of(frame: Frame, rule: Rule, subject: Subject, onset: float | None) -> Answer:
     """A rule's verdict on one subject.
 
     Present if one of its alternatives holds, absent if what refutes it holds or none of its alternatives can, else unknown.

@@ -215,8 +215,16 @@ def _in_time(event: Event, occurrence: Occurrence, context: Context) -> bool:
     window = context.frame.recording.window
     if occurrence.within is None:
         return window.start - _EARLIER <= event.time <= window.end
-    grace = max(_GRACE, 2 * context.frame.grid.step)
-    return context.onset - occurrence.within <= event.time <= context.onset + grace
+    earliest, latest = _span(occurrence.within, context)
+    return earliest <= event.time <= latest
+
+
+def _span(within: float, context: Context) -> tuple[float, float]:
+    """From so long before the onset of the symptom to it; where no symptom is noticed it may lie anywhere in the window."""
+    window = context.frame.recording.window
+    if context.onset is None:
+        return window.start - within, window.end
+    return context.onset - within, context.onset + max(_GRACE, 2 * context.frame.grid.step)
 
 
 def _concerns(about: Subject | None, context: Context) -> bool:
@@ -310,5 +318,5 @@ def _began_in_time(one: Observation, asked: Observed, context: Context) -> bool:
         return True
     if one.onset is None:
         return False
-    grace = max(_GRACE, 2 * context.frame.grid.step)
-    return context.onset - asked.within <= one.onset[1] and one.onset[0] <= context.onset + grace
+    earliest, latest = _span(asked.within, context)
+    return earliest <= one.onset[1] and one.onset[0] <= latest

@@ -172,12 +172,22 @@ def emitter_of(stem: str, head: Iterable[bytes], subjects: Subjects, service: st
     if origin.node and kind in ON_NODES:
         name = _by_name(stem)[1] if named in ON_NODES and _by_name(stem)[1] != stem else origin.node
         return Emitter(kind, subjects(name) or Subject(Scope.NODE, name))
-    known = subjects(name) or subjects(stem) or (subjects(_by_name(stem)[1]) if kind == "engine" else None)
+    known = subjects(name) or subjects(stem) or (_known_within(stem, subjects) if kind == "engine" else None)
     return Emitter(kind, known or _subject(kind, name if kind == named else _by_name(stem)[1], stem, service))
 
 
 _UNKNOWN_PROGRAM = "journal"
 """What a program is that syslog or the journal names and nobody knows."""
+
+
+def _known_within(stem: str, subjects: Subjects) -> Subject | None:
+    """The replica whose name a file's name ends with, whatever stands before it (``llama-server-chat-0``)."""
+    words = stem.split("-")
+    rests = ("-".join(words[first:]) for first in range(1, min(len(words), _MAX_WORDS)))
+    return next((found for found in map(subjects, rests) if found is not None and found.scope is Scope.REPLICA), None)
+
+
+_MAX_WORDS = 12
 
 
 def emitter_within(name: str) -> str:

@@ -38,12 +38,14 @@ class Field:
     :param pattern: RE2 with one group
     :param scale: factor to the base unit
     :param adds: numbers of one interval add up to a count, rather than each being a level
+    :param rounded: what a printed nought stands for, in the base unit: half of what the last digit still shows
     """
 
     signal: str
     pattern: bytes
     scale: float = 1.0
     adds: bool = False
+    rounded: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ _LOAD_LINES: tuple[LoadLine, ...] = (
             Field("queue.waiting", rb"(?:Waiting|Pending): (\d+)"),
             Field("queue.deferred", rb"Deferred: (\d+)"),
             Field("preemptions", rb"Preemptions: (\d+)", adds=True),
-            Field("kv.usage", rb"KV cache usage: ([\d.]+)%", 0.01),
+            Field("kv.usage", rb"KV cache usage: ([\d.]+)%", 0.01, rounded=0.00025),
             Field("prefix.hit_ratio_reported", rb"Prefix cache hit rate: (?:GPU: )?([\d.]+)%", 0.01),
         ),
         index=rb"Engine (\d+)",
@@ -91,7 +93,7 @@ _LOAD_LINES: tuple[LoadLine, ...] = (
         (
             Field("batch.running", rb"#running-req: (\d+)"),
             Field("queue.waiting", rb"#queue-req: (\d+)"),
-            Field("kv.usage", rb"token usage: ([\d.]+)"),
+            Field("kv.usage", rb"token usage: ([\d.]+)", rounded=0.0025),
             Field("tokens.generation", rb"gen throughput \(token/s\): ([\d.]+)"),
             Field("spec.step_tokens", rb"accept len: ([\d.]+)"),
             Field("spec.acceptance_reported", rb"accept rate: ([\d.]+)"),
@@ -114,7 +116,7 @@ _LOAD_LINES: tuple[LoadLine, ...] = (
         (
             Field("batch.running", rb"num_scheduled_requests[:=\s]+(\d+)"),
             Field("queue.waiting", rb"num_unscheduled = (\d+)"),
-            Field("kv.usage", rb"kv_cache_util = ([\d.]+)"),
+            Field("kv.usage", rb"kv_cache_util = ([\d.]+)", rounded=0.00025),
             Field("tokens.prompt_computed", rb"'num_ctx_tokens': (\d+)", adds=True),
             Field("tokens.generation", rb"'num_generation_tokens': (\d+)", adds=True),
             Field("engine.steps", rb"\b(1)?iter = \d", adds=True),
@@ -198,7 +200,7 @@ class LoadSeries:
             if one.adds:
                 self._adds.add(one.signal)
             bucket = self._bins.setdefault((one.signal, int(index or 0)), {}).setdefault(number, _Bin())
-            bucket.total += (1.0 if value is None else value) * one.scale
+            bucket.total += (1.0 if value is None else value) * one.scale or one.rounded
             bucket.count += 1
 
     def series(self) -> Iterator[Series]:

@@ -10,6 +10,7 @@ from triage.ingest.logs.identities import IDENTITY, Identities
 from triage.ingest.logs.joining import Trace
 from triage.ingest.logs.keeping import Kept, Key
 from triage.ingest.logs.loading import Signatures
+from triage.ingest.logs.pairs import BEGINS, ENDS, Pairs
 from triage.ingest.logs.redaction import clean, clean_bytes
 from triage.ingest.logs.residue import FAILURE, STRONG, Residue, is_error_like
 from triage.ingest.logs.signatures import Match, Patterns, SignatureBook, unescaped
@@ -74,6 +75,8 @@ class _Book(NamedTuple):
     failure: int
     strong: int
     identity: int
+    begins: int
+    ends: int
 
 
 @cache
@@ -81,7 +84,7 @@ def _book_of(told: Signatures) -> _Book:
     patterns = Patterns(told.lexicon)
     book = SignatureBook(told.lines, patterns)
     said = Statements(told.statements, told.harmless, patterns)
-    found = _Book(patterns, book, said, patterns.add(FAILURE), patterns.add(STRONG), patterns.add(IDENTITY))
+    found = _Book(patterns, book, said, *(patterns.add(one) for one in (FAILURE, STRONG, IDENTITY, BEGINS, ENDS)))
     patterns.compile()
     return found
 
@@ -117,6 +120,7 @@ class Meaning:
         self._counted = Kept(window, keep=KEEP_COUNTED, sorts=MAX_SAID)
         self._residue = Residue(emitter, window, source)
         self._identities = Identities(emitter, window, source, names)
+        self._pairs = Pairs()
         self._raised_before = False
         self._shapes: dict[tuple[bytes, bool], _Shape] = {}
 
@@ -140,6 +144,8 @@ class Meaning:
             self._matched.add(key, line.time, partial(self._log_event, match, line, about))
             self._raised_before = self._raised_before and match.signature.id != "engine-started"
         self._state(text, line, keys, matches, raised=raised)
+        if raised:
+            self._pair(line, keys, matches)
         return matches
 
     def read_trace(self, trace: Trace, lines: Collection[Line]) -> tuple[Match, ...]:
@@ -183,6 +189,22 @@ class Meaning:
                 read = read or name in shape.telling
         if shape.error_like and not read:
             self._residue.add(shape.template, line.text, line.time, shape.level, line.phase, line.about.subject)
+
+    def _pair(self, line: Line, keys: Collection[int], matches: Collection[Match]) -> None:
+        """Keeps that something took time, where one line said that it begins and this one says that it is done."""
+        book = self._book
+        if not {book.begins, book.ends} & set(keys):
+            return
+        record = record_of(line.text)
+        message = record.message.decode("utf-8", "replace")
+        took = self._pairs.ends(message, line.time) if book.ends in keys else None
+        if took is not None:
+            shape = _Shape(template_of(message), record.level, ("slow",), frozenset(), error_like=False)
+            self._keep_said(
+                "slow", {"seconds": f"{took.seconds:g}", "what": took.what}, line._replace(time=took.began), shape, matches
+            )
+        elif book.begins in keys:
+            self._pairs.begins(message, line.time)
 
     def _shape_of(self, text: bytes, line: Line, keys: Collection[int], *, harmless: bool) -> "_Shape":
         """What all lines have in common that differ only in digits (of hexadecimal numbers, too)."""

@@ -289,6 +289,10 @@ def _bytes(size: str) -> float:
 _MOSTLY = 0.6
 """With less than this share of what was asked for in its pieces, the allocator is not what is to blame."""
 
+_HUGE = 0.05
+"""Share of a card that one block of an ordinary step stays below: a chunk of 8192 tokens is some 128 MiB wide, a table of all
+log-probabilities some gibibytes."""
+
 _FOREIGN = 2.0**30
 """Memory of another process, in bytes, that is more than the context of a tool that only looks at the card."""
 
@@ -298,14 +302,16 @@ def _out_of_memory(groups: Mapping[str, str]) -> str:
 
     Others hold it, if PyTorch names them beside this process (in a container it may list this process under a number, too).
     It is fragmented, if the allocator holds as much unused memory as was asked for, or most of it with the rest free on the card:
-    the sum would do, no single block does.
+    the sum would do, no single block does. A block that is huge for its card is what is wrong itself, unless the allocator alone
+    has room for it.
     """
     if "own" in groups and "others" in groups and _bytes(groups["others"]) >= _FOREIGN:
         return "cuda-oom-foreign"
     if "requested" in groups and "reserved" in groups:
         wanted, held = _bytes(groups["requested"]), _bytes(groups["reserved"])
         free = _bytes(groups["free"]) if "free" in groups else 0.0
-        if held >= wanted or (held >= _MOSTLY * wanted and held + free >= wanted):
+        huge = "total" in groups and wanted >= _HUGE * _bytes(groups["total"])
+        if held >= wanted or (not huge and held >= _MOSTLY * wanted and held + free >= wanted):
             return "cuda-oom-fragmented"
     return "cuda-oom"
 
