@@ -1,7 +1,8 @@
 """What is known around a log: the window, the service, and whose a pod is."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import re2
@@ -34,6 +35,7 @@ class Context:
 
     :param stems: names of all log files, without what is behind the first dot
     :param signatures: what lines mean
+    :param single: workloads of which the logs speak of one pod only, with that pod
     :param adopted: the workload that is ours though it is called otherwise; empty if there is none
     """
 
@@ -44,6 +46,7 @@ class Context:
     stems: frozenset[str]
     signatures: Signatures
     adopted: str = ""
+    single: Mapping[str, str] = field(default_factory=dict)
 
     def of_pod(self, name: str) -> Owned:
         """A replica of ours, or the workload of somebody else's pod."""
@@ -54,6 +57,17 @@ class Context:
             return Owned(Subject(Scope.REPLICA, name), self.service)
         workload = workload_of(name)
         return Owned(Subject(Scope.SERVICE, workload), workload, stranger=True)
+
+    def of_log(self, name: str) -> Subject | None:
+        """Who is known by the name of a log: itself, or the one pod of the workload that it is named after."""
+        pod = self.single.get(name, "")
+        return self.of_pod(pod).subject if pod and not self.of_pod(pod).stranger else self.subjects(name)
+
+    def naming(self, pods: Collection[str]) -> "Context":
+        """The same, with the pods known that the logs speak of: a log is often named after their workload."""
+        workloads = Counter(workload_of(pod) for pod in pods)
+        single = {workload: pod for pod in sorted(pods) if workloads[workload := workload_of(pod)] == 1 and workload != pod}
+        return replace(self, single=single)
 
     def of_workload(self, name: str) -> Owned:
         """Ours or another deployment, stateful set, job, claim … by its name."""

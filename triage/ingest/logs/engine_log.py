@@ -537,6 +537,9 @@ class EngineLog:
         cause = trace.cause
         if cause is None or trace.level not in _LETHAL or trace.time > self._window.end:
             return
+        if trace.is_interruption:
+            self._interrupted(trace.time)
+            return
         starting = _is_of_a_start(cause, trace)
         if self._life is None and (self._serving or not starting):
             self._stray = trace
@@ -549,6 +552,15 @@ class EngineLog:
         if before is None or known is None or late or (known.is_wrapper and trace.time - before.time <= ONE_FAILURE):
             life.raised = trace
         life.after, life.raised_at = 0, trace.time
+
+    def _interrupted(self, time: float) -> None:
+        """A signal ended it: a start is cut short, and what served was asked to stop."""
+        if self._life is None:
+            return
+        if self._life.ready is None:
+            self._life.killed = True
+        else:
+            self._stop(time)
 
     def _goes_on(self, time: float) -> bool:
         """Whether an exception is known already, which this one follows: the first one tells most."""

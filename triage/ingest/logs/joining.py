@@ -41,6 +41,9 @@ _WRAPPER_NAMES = re2.compile(
     rb"(?:^|\.)(?:SystemExit|CancelledError|KeyboardInterrupt|\w*DeadError|ChildFailedError|CalledProcessError)$"
 )
 
+_INTERRUPTIONS = frozenset({b"KeyboardInterrupt", b"CancelledError", b"GeneratorExit", b"SystemExit"})
+"""What Python raises where a program is when a signal ends it; SIGTERM is mostly made a KeyboardInterrupt, too."""
+
 
 @dataclass(frozen=True, slots=True)
 class Raised:
@@ -82,6 +85,12 @@ class Trace:
         telling = [one for one in self.raised if not one.is_wrapper]
         raised = telling or self.raised
         return raised[-1] if raised else None
+
+    @property
+    def is_interruption(self) -> bool:
+        """Nothing went wrong in the program: a signal from outside made it stop where it was."""
+        names = [one.name.rpartition(b".")[2] for one in self.raised]
+        return b"KeyboardInterrupt" in names and all(name in _INTERRUPTIONS for name in names)
 
     def takes(self, raw: bytes, record: Record) -> bool:
         """Whether a line of the same thread goes on with it; it is added, then."""

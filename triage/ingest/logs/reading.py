@@ -68,8 +68,10 @@ def read_logs(
     """
     logs, sources = logs_of(paths)
     context = Context(window, service, subjects, utc_offset, frozenset(log.stem for log in logs), signatures or load_signatures())
+    pods = _pods_in(logs)
+    context = context.naming(pods)
     if alone:
-        context = context.adopting(_pods_in(logs))
+        context = context.adopting(pods)
     files = [_File(log, context) for log in logs]
     for file in files:
         file.read()
@@ -208,10 +210,10 @@ class _File:
     def _whose(self, stream: _Stream) -> tuple[Emitter, Owned]:
         """Who wrote a stream, and whose that is."""
         context, origin = self._context, stream.origin
-        told = emitter_of(self.log.stem, (line for line, _ in stream.head), context.subjects, context.service, origin)
+        told = emitter_of(self.log.stem, (line for line, _ in stream.head), context.of_log, context.service, origin)
         if told.kind == "engine" and origin.pod:
             owned = context.of_pod(origin.pod)
-        elif told.subject.scope is Scope.REPLICA and context.subjects(told.subject.id) is None:
+        elif told.subject.scope is Scope.REPLICA and context.of_log(told.subject.id) is None:
             owned = Owned(told.subject, context.service)
         else:
             owned = Owned(told.subject, "")

@@ -14,11 +14,11 @@ _BAD_LEVELS = frozenset({"error", "critical"})
 _GOOD_LEVELS = frozenset({"trace", "debug", "info"})
 
 FAILURE = (
-    r"\b(?:error|errors|exception|fatal|panic(?:ked)?|fail(?:ed|ure|s|ing)?|critical|severe|abort(?:ed|ing)?|crash(?:ed|ing)?"
+    r"\b(?:errors?|exceptions?|fatal|panic(?:ked)?|fail(?:ed|ures?|s|ing)?|critical|severe|abort(?:ed|ing|s)?|crash(?:ed|es|ing)?"
     r"|corrupt(?:ed|ion)?|cannot|can.t|could not|couldn.t|unable|refused|denied|rejected|invalid|illegal|lost|died|killed"
-    r"|traceback|not ready|unhealthy|expired|e\d{4} \d\d:\d\d)|(?:error|exception|failure)\b"
+    r"|traceback|not ready|unhealthy|expired|e\d{4} \d\d:\d\d)(?:[^a-z]|$)|(?:error|exception|failure)\b"
 )
-"""Words of failure, as one pattern for the pass over each line."""
+"""Words of failure, as one pattern for the pass over each line; names of settings (``failureThreshold``) are none."""
 
 STRONG = (
     r"\b(?:fatal|panic(?:ked)?|exception|traceback|crash(?:ed|ing)?|corrupt(?:ed|ion)?|failed to|failure|unable to|could not"
