@@ -13,6 +13,7 @@ from tests.engine.making import BEGIN, Buckets, Shift, derived, frame_of, who
 from triage.engine.diagnose import diagnose
 from triage.engine.explanation.state import harm_of, state_of
 from triage.engine.frame import Frame
+from triage.engine.observations.flows import flows
 from triage.engine.observations.promises import promises
 from triage.engine.promises import ledger
 from triage.engine.promises.entries import surely_above
@@ -220,10 +221,43 @@ def test_where_nothing_ends_those_that_ended_say_nothing() -> None:
     assert vital(frame, "ttft_p95_s").state is OPEN
 
 
-def test_requests_that_come_in_and_are_never_seen_again_are_missed() -> None:
-    """Of ten a second that the gateway sends on four never end and are in no engine."""
-    frame = derived({**WELL, "gateway.upstream_requests": 10, "backend.requests": 10, "finished": Shift(10, 6)})
-    assert vital(frame, "vanished_ratio").state is BROKEN
+LOST = {"gateway.upstream_requests": 10, "batch.running": 8, "queue.waiting": 0, "finished": Shift(10, 6)}
+"""Of ten a second that the gateway sends on four never end and are in no engine."""
+
+
+@pytest.mark.parametrize(
+    "outside",
+    [
+        {},
+        {"gateway.requests": 10, "gateway.2xx": Shift(10, 6)},
+        {"requests.distinct": 10, "requests.failed": Shift(0, 4)},
+        {"gateway.requests": 0.1, "gateway.2xx": 0.1},
+        {"gateway.requests": Shift(10, 6), "gateway.2xx": Shift(10, 6), "gateway.active": lambda t: 20 + 4 * max(0.0, t)},
+    ],
+    ids=["nobody", "gateway", "client", "excerpt", "still open"],
+)
+def test_requests_that_come_in_and_are_never_seen_again_are_missed(outside: dict[str, object]) -> None:
+    """Where nobody nearer to the user says that they were answered, or says that they were not."""
+    assert vital(derived({**LOST, **outside}), "vanished_ratio").state is BROKEN
+
+
+@pytest.mark.parametrize(
+    "outside",
+    [{"gateway.requests": 10, "gateway.2xx": 10}, {"requests.distinct": 8, "requests.failed": 0}],
+    ids=["gateway", "client"],
+)
+def test_what_is_answered_outside_has_not_vanished(outside: dict[str, object]) -> None:
+    """Two counters that disagree are a doubt about one of them, no harm."""
+    frame = derived({**LOST, **outside})
+    assert vital(frame, "vanished_ratio").state is KEPT
+    assert [(one.of, one.salient) for one in flows(frame).odd] == [("not-conserved", False)]
+
+
+def test_beside_an_excerpt_the_next_view_counts() -> None:
+    """A few lines of an access log, all of them good, clear nobody whose requests fail further in."""
+    few = {"gateway.requests": 0.1, "gateway.2xx": 0.1, "gateway.5xx": 0}
+    frame = derived({**few, "backend.requests": 10, "backend.failures": Shift(0, 2), "finished": 10})
+    assert vital(frame, "error_ratio").state is BROKEN
 
 
 def test_a_kept_promise_that_users_must_notice_is_not_harmless() -> None:

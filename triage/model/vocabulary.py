@@ -157,8 +157,8 @@ prometheus.sync_failures prometheus.sync_time queue.capacity queue.deferred queu
 queue.waiting release.degraded release.sync_failures replica.falsely_ready replica.lost replica.restarted replicas.turns
 replicas.unavailable requests.attempt_ratio requests.failed requests.failed_ratio requests.timeout_ratio requests.timeouts
 rollout.analysis_failed rollout.stuck service.abandoned_ratio service.backlog_growth service.error_ratio service.failures
-service.failures_at_endings service.outside_share service.refused_ratio service.requests_lost target.scrape_duration
-token.time ttft.unaccounted version.failures version.slowdown
+service.failures_at_endings service.outside_share service.refused_ratio service.requests_lost service.requests_vanished
+target.scrape_duration token.time ttft.unaccounted version.failures version.slowdown
 """
 _WORSE_UP = frozenset(_WORSE_UP_NAMES.split())
 """More of it is bad, whoever has it."""
@@ -820,8 +820,10 @@ _DERIVED_REPLICA_FLOWS: list[Row] = [
 ]
 
 _DERIVED_SERVICE_FLOWS: list[Row] = [
+    ("service.sent", "requests/s", _GAUGE, _SUM, "Requests sent to engines each second, every attempt by itself."),
     ("service.backlog_growth", "requests/s", _GAUGE, _SUM, "Requests sent to engines that do not end, each second."),
     ("service.requests_lost", "requests/s", _GAUGE, _SUM, "Those of them that are not inside an engine, either."),
+    ("service.requests_vanished", "requests/s", _GAUGE, _SUM, "Those of the lost ones that nobody outside sees answered."),
 ]
 
 _DERIVED_POD_ROWS: list[Row] = [

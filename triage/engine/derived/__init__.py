@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from triage.engine.derived import physical
+from triage.engine.derived import physical, traffic
 from triage.engine.derived.arithmetic import first_measured, own_total, quotient, ratio, share, total
 from triage.engine.derived.autoscaling import autoscaler_excess, autoscaler_share
 from triage.engine.derived.drift import with_drift
@@ -99,21 +99,13 @@ def _all_prompt_tokens(frame: Frame, replica: Subject) -> Floats | None:
     return known[0] + known[1] if len(known) == len(parts) else None
 
 
-def _finished(frame: Frame, replica: Subject) -> Floats | None:
-    """Requests that ended, from the total or from its reasons."""
-    whole = frame.cells("finished", replica)
-    if whole is not None:
-        return whole
-    return own_total(frame, replica, "finished.stop", "finished.length", "finished.abort", "finished.error")
-
-
 def _prefill_per_request(frame: Frame, replica: Subject) -> Floats | None:
     computed = first_measured(frame.cells("tokens.prompt_computed", replica), frame.cells("tokens.prompt", replica))
-    return ratio(computed, _finished(frame, replica), frame)
+    return ratio(computed, traffic.finished(frame, replica), frame)
 
 
 def _share_of_finished(signal: str) -> Derivation:
-    return lambda frame, replica: share(frame.cells(signal, replica), _finished(frame, replica), frame)
+    return lambda frame, replica: share(frame.cells(signal, replica), traffic.finished(frame, replica), frame)
 
 
 def _share_of(part: str, whole: str) -> Derivation:
@@ -351,36 +343,6 @@ def _gpu_lost(frame: Frame, card: Subject) -> Floats | None:
 # The service
 
 
-def _arrivals(frame: Frame, _service: Subject) -> Floats | None:
-    return first_measured(
-        total(frame, "requests.attempts"),
-        total(frame, "gateway.requests"),
-        total(frame, "backend.requests"),
-        _engine_arrivals(frame),
-    )
-
-
-def _engine_arrivals(frame: Frame) -> Floats | None:
-    """Requests per second into the engines: those that ended, plus the growth of those inside."""
-    ended = [cells for replica in frame.recording.subjects[Scope.REPLICA] if (cells := _finished(frame, replica)) is not None]
-    if not ended:
-        return None
-    inside = total(frame, "batch.running", "queue.waiting")
-    growth = np.zeros(len(frame.grid.times)) if inside is None else np.diff(inside, prepend=inside[:1]) / frame.grid.step
-    return np.clip(together(ended, Combine.SUM) + np.nan_to_num(growth), 0.0, None)
-
-
-def _demand(frame: Frame, service: Subject) -> Floats | None:
-    return first_measured(total(frame, "requests.distinct"), frame.cells("service.arrivals", service))
-
-
-def _goodput(frame: Frame, _service: Subject) -> Floats | None:
-    wanted, failed = total(frame, "requests.distinct"), total(frame, "requests.failed")
-    if wanted is not None and failed is not None:
-        return np.clip(wanted - failed, 0.0, None)
-    return first_measured(total(frame, "gateway.2xx"), total(frame, "finished.stop", "finished.length"), total(frame, "http.2xx"))
-
-
 def _error_ratio(frame: Frame, _service: Subject) -> Floats | None:
     """The worst view of it: by clients, by the gateway, or else by the engines' own front ends."""
     views = [
@@ -552,9 +514,9 @@ DERIVATIONS: dict[str, Derivation] = {
     "requests.attempt_ratio": _ratio_of_totals("requests.attempts", "requests.distinct"),
     "requests.failed_ratio": _share_of_totals("requests.failed", "requests.distinct"),
     "requests.timeout_ratio": _share_of_totals("requests.timeouts", "requests.attempts"),
-    "service.arrivals": _arrivals,
-    "service.demand": _demand,
-    "service.goodput": _goodput,
+    "service.arrivals": traffic.arrivals,
+    "service.demand": traffic.demand,
+    "service.goodput": traffic.goodput,
     "service.error_ratio": _error_ratio,
     "service.refused_ratio": _refused_ratio,
     "service.ending": ending,
@@ -567,11 +529,13 @@ DERIVATIONS: dict[str, Derivation] = {
     "service.pinned": pinned,
     "gateway.cert_ttl": _cert_ttl,
     "gateway.fds_ratio": lambda frame, _service: quotient(total(frame, "gateway.open_fds"), total(frame, "gateway.max_fds")),
-    "gateway.retry_ratio": _share_of_totals("gateway.retries", "gateway.requests"),
+    "gateway.retry_ratio": traffic.retry_ratio,
     "gateway.engine_gap": _engine_gap,
     "gateway.own_time": _own_time,
     "gateway.amplification": _amplification,
     "service.outside_share": _outside_share,
-    "service.backlog_growth": physical.backlog_growth,
-    "service.requests_lost": physical.requests_lost,
+    "service.sent": traffic.sent,
+    "service.backlog_growth": traffic.backlog_growth,
+    "service.requests_lost": traffic.requests_lost,
+    "service.requests_vanished": traffic.requests_vanished,
 }

@@ -27,6 +27,11 @@ def rolled(cells: Floats, width: int) -> Floats:
     return np.where(count[end] > count[start], total[end] - total[start], np.nan)
 
 
+def rolled_mean(cells: Floats, width: int) -> Floats:
+    """Mean of the known cells among the last ``width`` ones; NaN where none of them is known."""
+    return rolled(cells, width) / rolled(np.where(np.isnan(cells), np.nan, 1.0), width)
+
+
 def ratio(part: Floats | None, whole: Floats | None, frame: Frame) -> Floats | None:
     """A part of a whole, both rates, over the last minute or more; NaN where the whole is nothing."""
     if part is None or whole is None:

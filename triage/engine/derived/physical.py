@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from triage.engine.derived.arithmetic import constant, first_measured, mean_latency, own_total, quotient, rolled, total
+from triage.engine.derived.arithmetic import constant, first_measured, mean_latency, own_total, quotient, rolled_mean
 from triage.engine.frame import Frame
 from triage.engine.physics import latency, queueing, roofline
 from triage.engine.physics.accelerators import Accelerator, accelerator
@@ -250,15 +250,10 @@ def held_ratio(frame: Frame, replica: Subject) -> Floats | None:
     if held is None or pair is None:
         return None
     width = max(1, round(_STEADY / frame.grid.step))
-    inside, spent, ended = (_rolled_mean(cells, width) for cells in (held, *pair))
+    inside, spent, ended = (rolled_mean(cells, width) for cells in (held, *pair))
     with np.errstate(invalid="ignore", divide="ignore"):
         residence = np.where(ended > 0, spent / ended, np.nan)
     return queueing.held_ratio(inside, ended, residence)
-
-
-def _rolled_mean(cells: Floats, width: int) -> Floats:
-    """Mean of the known cells among the last ``width`` ones."""
-    return rolled(cells, width) / rolled(np.where(np.isnan(cells), np.nan, 1.0), width)
 
 
 def offered_load(frame: Frame, replica: Subject) -> Floats | None:
@@ -271,26 +266,5 @@ def offered_load(frame: Frame, replica: Subject) -> Floats | None:
     if means is None or pair is None or grown is None or limit is None:
         return None
     width = max(1, round(60.0 / frame.grid.step))
-    arrivals = np.clip(_rolled_mean(pair[1], width) + grown, 0.0, None)
+    arrivals = np.clip(rolled_mean(pair[1], width) + grown, 0.0, None)
     return queueing.offered_load(arrivals, latency.rest(*means), limit)
-
-
-def _sent_to_engines(frame: Frame) -> Floats | None:
-    """Requests per second that gateway or router sent to engines."""
-    return first_measured(total(frame, "gateway.upstream_requests"), total(frame, "backend.requests"))
-
-
-def backlog_growth(frame: Frame, _service: Subject) -> Floats | None:
-    """Requests per second that were sent to engines and did not end there, over a minute."""
-    sent, ended = _sent_to_engines(frame), total(frame, "finished")
-    if sent is None or ended is None:
-        return None
-    width = max(1, round(60.0 / frame.grid.step))
-    return queueing.surplus(_rolled_mean(sent, width), _rolled_mean(ended, width))
-
-
-def requests_lost(frame: Frame, service: Subject) -> Floats | None:
-    """Requests per second that were sent to engines, did not end there and are not inside, over a minute."""
-    grown = total(frame, "queue.growth")
-    sent = frame.cells("service.backlog_growth", service)
-    return None if grown is None or sent is None else sent - grown

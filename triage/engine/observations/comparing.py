@@ -134,6 +134,7 @@ _FLOOR_OF: dict[str, float] = {
     "queue.growth": 0.1,
     "service.backlog_growth": 0.1,
     "service.requests_lost": 0.1,
+    "service.requests_vanished": 0.1,
 }
 """By signal, where its unit's floor is too coarse or too fine. Chosen: what a person or a proxy between does not notice."""
 

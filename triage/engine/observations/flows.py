@@ -27,7 +27,7 @@ def flows(frame: Frame) -> Seen:
     They were refused before they were counted, wait where nothing counts, or a counter does not count: no harm by itself.
     """
     service = Subject(Scope.SERVICE, frame.recording.service)
-    lost, sent = frame.cells("service.requests_lost", service), frame.cells("service.arrivals", service)
+    lost, sent = frame.cells("service.requests_lost", service), frame.cells("service.sent", service)
     if lost is None or sent is None or np.isnan(lost[frame.grid.window]).all():
         return Seen()
     judged: frozenset[Judged] = frozenset({("instrument", "not-conserved", Scope.SERVICE)})

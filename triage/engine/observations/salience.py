@@ -29,12 +29,12 @@ _ASKED: tuple[Asked, ...] = (
         3.0,
         0.0,
         10,
-        """service.failures service.error_ratio service.refused_ratio service.abandoned_ratio service.requests_lost
-        requests.failed requests.failed_ratio requests.timeouts gateway.5xx gateway.429 gateway.413 gateway.401 gateway.timeouts
-        gateway.resets gateway.no_backend gateway.overflow gateway.connect_failures gateway.retries_exhausted gateway.wrong_model
-        gateway.upstream_5xx gateway.4xx http.5xx http.4xx http.413 http.429 backend.failures finished.error finished.abort
-        finished.repetition output.corrupted admission.rejected grammar.failures gateway.dependency_failures
-        gateway.transport_errors""",
+        """service.failures service.error_ratio service.refused_ratio service.abandoned_ratio requests.failed
+        requests.failed_ratio requests.timeouts gateway.5xx gateway.429 gateway.413 gateway.401 gateway.timeouts
+        gateway.resets gateway.no_backend gateway.overflow gateway.connect_failures gateway.retries_exhausted
+        gateway.wrong_model gateway.upstream_5xx gateway.4xx http.5xx http.4xx http.413 http.429 backend.failures
+        finished.error finished.abort finished.repetition output.corrupted admission.rejected grammar.failures
+        gateway.dependency_failures gateway.transport_errors""",
     ),
     # slow answers, and what makes them slow: for a time that is no passing burst
     Asked(

@@ -34,6 +34,9 @@ _LEAST_REQUESTS = 20.0
 _LEAST_LOST = 3.0
 """One or two requests that fail are an accident, whatever their share."""
 
+_PART = 1 / 3
+"""Who counts less than this of what is counted further in sees a part of the traffic."""
+
 _ALL = 0.9999
 """Two sums over the same series differ by rounding only."""
 
@@ -99,12 +102,18 @@ def _badness(entry: Entry) -> tuple[int, float]:
 
 
 def _counts(loss: Loss, frame: Frame) -> list[Count]:
-    """What the group of views nearest to the user counts."""
+    """What the views nearest to the user count; beside an excerpt (of a log, one client of many) the next group, too."""
+    found: list[Count] = []
     for group in loss.views:
-        found = [count for view in group if (count := _count(view, frame)) is not None]
-        if found:
-            return found
-    return []
+        seen = max((_asked(count, frame) for count in found), default=0.0)
+        counts = [count for view in group if (count := _count(view, frame)) is not None]
+        found += [count for count in counts if seen < _PART * _asked(count, frame)]
+    return found
+
+
+def _asked(count: Count, frame: Frame) -> float:
+    """Requests in the window; one at least, so that what was asked nothing is no excerpt of nothing."""
+    return max(count.within(frame.grid.window, frame.grid.step)[1], 1.0)
 
 
 def _count(view: View, frame: Frame, subject: Subject | None = None) -> Count | None:

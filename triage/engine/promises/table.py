@@ -70,8 +70,8 @@ class Loss:
     """A way in which requests do not get their answer.
 
     :param name: what it is called in a report, and its promise in triage.toml
-    :param views: who counts them: every group is nearer to the engine than the one before, the first with values speaks, the
-        worst view of it
+    :param views: who counts them: every group is nearer to the engine than the one before, the first that sees the traffic
+        speaks, the worst view of it
     :param allowed: share that nobody minds where nothing was promised; from ``bad`` on without a past it is too much
     :param any_is_usual: without a past nothing can be said against any share, nor in favour
     :param step: times the usual share and points above it that count as clearly worse
@@ -95,7 +95,7 @@ LOSSES = (
         "share of failed requests",
         (
             (View("requests.distinct", ("requests.failed",)), View("gateway.requests", _FAILED, "gateway.2xx")),
-            (View("backend.requests", ("backend.failures",)),),
+            (View("backend.requests", ("backend.failures",)), View("gateway.upstream_requests", ("gateway.upstream_5xx",))),
             (View("http.requests", ("http.5xx",), "http.2xx"), View("finished", ("finished.error",))),
         ),
         allowed=0.01,
@@ -136,7 +136,7 @@ LOSSES = (
     Loss(
         "vanished_ratio",
         "share of requests that vanished on the way",
-        ((View("service.arrivals", ("service.requests_lost",)),),),
+        ((View("service.sent", ("service.requests_vanished",)),),),
         allowed=0.05,
         bad=0.3,
         step=(3.0, 0.15),
