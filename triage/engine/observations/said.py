@@ -18,6 +18,9 @@ _GRAVE = re2.compile(r"(?i)^(?:e|err(?:or)?|f|fatal|crit(?:ical)?|panic|emerg(?:
 _ALWAYS_LOUD = frozenset({"killed", "raised", "exhausted", "stuck", "command-failed", "denied", "invalid"})
 """Statements that tell of a fault at any level."""
 
+_OF_ASKERS = re2.compile(r"(?i)\b(?:requests?|prompts?|body|payload|headers?|method|ur[il]|query)\b")
+"""What others send: that it is damaged or not allowed is their doing, and what is refused is counted."""
+
 _COUNT = re2.compile(r"^[0-9]{1,9}$")
 _MOMENT = re2.compile(r"^[0-9]{1,11}(?:\.[0-9]{1,9})?$")
 _LAST_WORDS = 60.0
@@ -222,8 +225,13 @@ def _asks_for_a_reason(one: _Statement, ends: bool) -> bool:
     serving = first.attrs.get("phase", "running") != "starting"
     if first.kind == "residue":
         return ends or (serving and one.count >= _TWICE)
-    known = bool(first.attrs.get("signature"))
+    known = bool(first.attrs.get("signature")) or (not grave and _is_an_askers(first))
     return not known and (ends or (serving and one.count >= _TWICE)) and (grave or first.name in _ALWAYS_LOUD)
+
+
+def _is_an_askers(event: Event) -> bool:
+    """Whether a line finds fault with what somebody sent: port scanners and clients that err are everywhere."""
+    return event.name in ("invalid", "denied") and _OF_ASKERS.search(event.attrs.get("what", "")) is not None
 
 
 def _is_grave(event: Event) -> bool:

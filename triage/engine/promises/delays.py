@@ -28,7 +28,7 @@ from triage.engine.promises.table import DELAYS, Delay
 from triage.engine.quantiles import Interval, quantile
 from triage.engine.queries import query_of
 from triage.engine.sparks import spark_of
-from triage.engine.statistics import cells_of, statistic
+from triage.engine.statistics import cells_of, statistic, together
 from triage.model.diagnosis import Promised, Vital
 from triage.model.recording import Floats, Subject
 from triage.model.rule import Stat
@@ -126,6 +126,8 @@ def _service(delay: Delay, name: str, frame: Frame) -> Entry | None:
         subjects = frame.subjects_of(signal)
         if subjects and statistic(frame, signal, subjects, "sum", frame.grid.window, Combine.SUM):
             return _judged(delay, name, signal, tuple(subjects), service_of(frame), frame)
+    if (entry := _by_the_batch(delay, name, frame)) is not None:
+        return entry
     promised = name in frame.recording.objectives
     known = any(frame.subjects_of(signal) for signal in delay.signals)
     rejected = [signal for signal in delay.signals if signal in frame.recording.rejected]
@@ -133,6 +135,42 @@ def _service(delay: Delay, name: str, frame: Frame) -> Entry | None:
         return None
     reason = "its readings are broken" if rejected else "no request in the window" if known else "nobody measures it"
     return Entry(open_vital(frame, name, _title(delay, name), reason, unit="seconds", limit=frame.recording.objectives.get(name)))
+
+
+def _by_the_batch(delay: Delay, name: str, frame: Frame) -> Entry | None:
+    """A promise about the time between tokens that nobody measures and that the mean time by Little's law lets no doubt about.
+
+    The mean of the slowest replica must be so far below it that no log-normal has its quantile beyond. It can only be kept: in
+    the batch are also those whose first token is still being made.
+    """
+    promise, rows = frame.recording.objectives.get(name), frame.of("token.time")
+    if delay.base != "itl" or promise is None or not rows or is_stale(frame, ("batch.running", "tokens.generation")):
+        return None
+    times = together(list(rows.values()), Combine.MAX)[frame.grid.window]
+    if np.isnan(times).mean() > _LEAST_KNOWN:
+        return None
+    match = _PROMISE.fullmatch(name)
+    quantile_ = _QUANTILES[match[2] if match else "p95"][1]
+    if _furthest(float(np.nanmean(times)), quantile_) > promise:
+        return None
+    reason = f"by requests in the batch and tokens a second it takes {quantity(float(np.nanmean(times)), 'seconds')} on average"
+    return Entry(
+        Vital(
+            name=name,
+            title=_title(delay, name),
+            subject=service_of(frame),
+            state=Promised.KEPT,
+            unit="seconds",
+            limit=promise,
+            limit_of=f"objective {name}",
+            reason=reason,
+        )
+    )
+
+
+def _furthest(mean: float, share: float) -> float:
+    """How far a quantile can lie beyond the mean in any log-normal distribution."""
+    return mean * exp(NormalDist().inv_cdf(share) ** 2 / 2)
 
 
 def _title(delay: Delay, name: str) -> str:
@@ -279,7 +317,7 @@ def _tally(signal: str, subjects: Sequence[Subject], span: Span, limit: Limit, f
         room = mean * whole - float(counts @ lows)
         unsure = min(unsure, max(room, 0.0) / (limit.well - float(lows[around][0])))
     perhaps = float(counts[lows >= limit.well].sum()) + unsure
-    if len(bounds) == 1 and mean is not None and mean * exp(NormalDist().inv_cdf(limit.quantile) ** 2 / 2) <= limit.well:
+    if len(bounds) == 1 and mean is not None and _furthest(mean, limit.quantile) <= limit.well:
         perhaps = 0.0  # only sum and count: no log-normal has its quantile further beyond its mean
     return Tally(whole, beyond, perhaps, quantile(counts, bounds, limit.quantile), mean)
 
