@@ -58,6 +58,22 @@ def test_age_order_is_the_share_of_pairs_in_which_the_older_is_slower(paces: tup
     assert service_value(frame, "age.order") == order
 
 
+TWO_OLD = {"young": 990_000.0, "younger": 995_000.0, "old": 900_000.0, "older": 800_000.0}
+PACES = {"young": 0.02, "younger": 0.02, "old": 0.04, "older": 0.04}
+
+
+def test_replicas_of_about_the_same_pace_are_in_no_order() -> None:
+    """Two old ones are slower than two young ones, and those of the same age are alike."""
+    assert service_value(frame_of({"engine.step_time": PACES, "process.start_time": TWO_OLD}), "age.order") == 1.0
+
+
+def test_who_has_more_to_do_is_not_slower_for_its_age() -> None:
+    """The old ones make twice as many tokens."""
+    made = {"young": 100.0, "younger": 100.0, "old": 200.0, "older": 200.0}
+    frame = frame_of({"engine.step_time": PACES, "process.start_time": TWO_OLD, "tokens.generation": made})
+    assert service_value(frame, "age.order") == 0.0
+
+
 def test_two_replicas_have_no_order_of_age() -> None:
     """One pair is in some order always, so it says nothing."""
     frame = frame_of({"engine.step_time": {"a": 0.02, "b": 0.04}, "process.start_time": {"a": 990_000.0, "b": 900_000.0}})

@@ -1,10 +1,11 @@
 """Replicas side by side: what work they do, which version they run, how long they have been up."""
 
-from itertools import combinations
+from itertools import permutations
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from triage.engine.derived.arithmetic import rolled_mean
 from triage.engine.frame import Frame
 from triage.model.recording import Floats, Subject
 from triage.model.vocabulary import Scope
@@ -24,6 +25,12 @@ _OLDER_BY = 600.0
 
 _SLOWER = 1.1
 """Replicas under random traffic differ by less than this."""
+
+_PACE_OVER = 300.0
+"""Seconds over which a pace is taken: in a minute a handful of requests make it."""
+
+_AS_MUCH = 1.25
+"""So many times as much to do is more to do."""
 
 _LEAST_PAIRS = 3
 """Two replicas are in some order always; three are in one of six."""
@@ -127,24 +134,36 @@ def _median(rows: list[Floats]) -> Floats:
 
 
 def age_order(frame: Frame, _service: Subject) -> Floats | None:
-    """Share of pairs of equal replicas of which the one that has been up for longer is clearly slower."""
+    """Of the pairs of equal replicas that clearly differ in pace, the share in which the one that has been up for longer is slower.
+
+    Pairs of about the same pace are in no order (two young ones among old ones); fewer than three that differ tell nothing. Who
+    is given clearly more to do may be slower for that.
+    """
+    width = max(1, round(_PACE_OVER / frame.grid.step))
     both = [
-        (replica, uptime, pace)
+        (replica, uptime, rolled_mean(pace, width), _given(frame, replica, width))
         for replica in frame.recording.subjects[Scope.REPLICA]
         if (uptime := frame.cells("replica.uptime", replica)) is not None
         and (pace := frame.cells("token.time", replica)) is not None
     ]
-    ordered = np.zeros(len(frame.grid.times))
-    pairs = np.zeros(len(frame.grid.times))
-    for (one, up, pace), (other, other_up, other_pace) in combinations(both, 2):
-        if version_of(frame, one) != version_of(frame, other) or not alike(frame, one, other):
+    ordered, clear, pairs = np.zeros((3, len(frame.grid.times)))
+    for old, young in permutations(both, 2):
+        if version_of(frame, old[0]) != version_of(frame, young[0]) or not alike(frame, old[0], young[0]):
             continue
-        for old, young, old_pace, young_pace in ((up, other_up, pace, other_pace), (other_up, up, other_pace, pace)):
-            counts = (old >= _OLDER * young) & (old - young >= _OLDER_BY) & ~np.isnan(old_pace) & ~np.isnan(young_pace)
+        with np.errstate(invalid="ignore"):
+            counts = (old[1] >= _OLDER * young[1]) & (old[1] - young[1] >= _OLDER_BY) & ~np.isnan(old[2]) & ~np.isnan(young[2])
+            slower = counts & (old[2] >= _SLOWER * young[2]) & ~(old[3] > _AS_MUCH * young[3])
             pairs += counts
-            ordered += counts & (old_pace >= _SLOWER * young_pace)
+            ordered += slower
+            clear += slower | (counts & (young[2] >= _SLOWER * old[2]))
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(pairs >= _LEAST_PAIRS, ordered / pairs, np.nan)
+        return np.where(pairs >= _LEAST_PAIRS, ordered / np.maximum(clear, _LEAST_PAIRS), np.nan)
+
+
+def _given(frame: Frame, replica: Subject, width: int) -> Floats:
+    """What a replica is given to do, by the tokens that it makes; NaN if nobody counts them."""
+    made = frame.cells("tokens.generation", replica)
+    return np.full(len(frame.grid.times), np.nan) if made is None else rolled_mean(made, width)
 
 
 def restart_gain(frame: Frame, replica: Subject) -> Floats | None:
