@@ -134,7 +134,7 @@ def _median(rows: list[Floats]) -> Floats:
 
 
 def age_order(frame: Frame, _service: Subject) -> Floats | None:
-    """Of the pairs of equal replicas that clearly differ in pace, the share in which the one that has been up for longer is slower.
+    """Of pairs of equal replicas that clearly differ in pace, the share in which the one that has been up for longer is slower.
 
     Pairs of about the same pace are in no order (two young ones among old ones); fewer than three that differ tell nothing. Who
     is given clearly more to do may be slower for that.
