@@ -294,9 +294,9 @@ def merged(parts: Iterable[Recording]) -> Recording:
 
     The first part names service, window and objectives; where two parts know the same series, the first one's stays.
     What was read out of log lines stands behind what was measured. A gateway's log tells of the same requests as its metrics,
-    under another name: it counts only where no metrics bring the signal.
+    under another name: it counts only where no metrics bring the signal. So does an engine's that nobody else knows.
     """
-    parts = list(parts)
+    parts = _once_each(list(parts))
     first = parts[0]
     measured = {one.signal for part in parts for one in part.series if one.origin.dialect != LOG}
     series: dict[tuple[str, Subject], Series] = {}
@@ -333,6 +333,40 @@ def merged(parts: Iterable[Recording]) -> Recording:
         rejected={signal: why for p in reversed(parts) for signal, why in p.rejected.items()},
         problems=tuple(dict.fromkeys(text for p in parts for text in p.problems)),
         step=max(p.step for p in parts if p.series or p.histograms or p is first),
+    )
+
+
+def _once_each(parts: list[Recording]) -> list[Recording]:
+    """The parts without a second account of an engine that metrics know under another name.
+
+    A file called ``sglang-0.log`` says little of whose it is. The only such log is that of the only measured engine; of several
+    nobody can say, and then its load must not be added to theirs. A name that begins with the service's is a pod of its own.
+    """
+    service = parts[0].service
+    series = [one for part in parts for one in part.series if one.subject.scope is Scope.REPLICA]
+    measured = {one.subject for one in series if one.origin.dialect != LOG}
+    placed = {one for part in parts for one in part.links}
+    logs = {one.subject for one in series if one.origin.dialect == LOG} - measured - placed
+    strays = {one for one in logs if not one.id.startswith(service)}
+    if not measured or not strays:
+        return parts
+    if len(measured) == len(strays) == 1:
+        (same,), (stray,) = measured, strays
+        return [_renamed(part, stray, same) for part in parts]
+    known = {one.signal for one in series if one.subject in measured}
+    return [
+        replace(part, series=tuple(one for one in part.series if one.subject not in strays or one.signal not in known))
+        for part in parts
+    ]
+
+
+def _renamed(part: Recording, old: Subject, new: Subject) -> Recording:
+    """A part in which all that is said of one subject is said of another."""
+    return replace(
+        part,
+        series=tuple(replace(one, subject=new) if one.subject == old else one for one in part.series),
+        events=tuple(replace(one, subject=new) if one.subject == old else one for one in part.events),
+        facts=tuple(replace(one, subject=new) if one.subject == old else one for one in part.facts),
     )
 
 
