@@ -12,10 +12,11 @@ from triage.model.vocabulary import Combine, Scope
 _PART = 1 / 3
 """Who counts less than this of what reaches the engines sees a part of the traffic: an excerpt of a log, one way of several.
 
-Repetitions behind a gateway make two or three attempts of one request; more of them would be the trouble itself.
+Chosen: repetitions behind a gateway make two or three attempts of one request; more of them would be the trouble itself.
 """
 
 _MINUTE = 60.0
+"""Chosen: seconds over which flows are held against each other; counters of two programs are read seconds apart."""
 
 
 def finished(frame: Frame, replica: Subject) -> Floats | None:
