@@ -47,7 +47,7 @@ OWNED = (
     "llm-prod-predictor", "llm-prod-predictor-00001-deployment-5b59c84684-2mchc", "llm-prod-decode-7c9d5b8f6-x8q2m",
     "llm-prod-vllmworker-7c9d5b8f6-x8q2m", "llm-prod-vllmdecodeworker-0",
     "llm-prod-prefill-0", "llm-prod-0-1", "llm-prod-0-worker", "llm-prod-head", "llm-prod-worker-0", "llm-prod-engine",
-    "keda-hpa-llm-prod", "llm-prod-hpa",
+    "keda-hpa-llm-prod", "llm-prod-hpa", "llm-prod-7c9f5d4b8-2", "llm-prod-7c9f5d4b8-2-1",
 )  # fmt: skip
 
 FOREIGN = (
@@ -59,7 +59,7 @@ FOREIGN = (
 
 @pytest.mark.parametrize("name", OWNED)
 def test_names_of_the_service(name: str) -> None:
-    """Pods of deployments, stateful sets, leader-worker sets, Ray, KServe and their parts; autoscalers made by KEDA."""
+    """Pods of deployments, stateful sets, leader-worker sets, Ray, KServe and their parts; autoscalers made by KEDA; analyses of a roll-out."""
     assert owned_by(name, "llm-prod")
 
 

@@ -242,6 +242,8 @@ def _elsewhere(labels: Labels, service: Service) -> bool:
 def owned_by(name: str, service: str, others: Collection[str] = ()) -> bool:
     """Whether a workload's or pod's name is the service's: ``llm-prod``, ``llm-prod-0``, ``llm-prod-5b59c84684-2mchc``.
 
+    What is made for a roll-out (Argo's analyses) bears its revision and step behind: ``llm-prod-5b59c84684-2-1``.
+
     :param others: names of other services, which may begin with this one's: what begins with them is theirs
     """
     if not name.startswith((service, "keda-hpa-")) or not _owned_pattern(service).fullmatch(_plain(name)):
@@ -252,7 +254,7 @@ def owned_by(name: str, service: str, others: Collection[str] = ()) -> bool:
 @lru_cache(maxsize=64)
 def _owned_pattern(service: str) -> Any:
     replica = rf"-\d+(-worker|-\d+)*|-{_ID}{{6,10}}(-[a-z0-9]{{5}})?|-{_ID}{{5}}"
-    return re2.compile(rf"(keda-hpa-)?{re2.escape(_plain(service))}(-({_KINDS})|-\d{{5}})*({replica})?(-({_KINDS}))?(-\d+)?")
+    return re2.compile(rf"(keda-hpa-)?{re2.escape(_plain(service))}(-({_KINDS})|-\d{{5}})*({replica})?(-({_KINDS}))?(-\d+){{0,2}}")
 
 
 def _plain(text: str) -> str:
