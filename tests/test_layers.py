@@ -65,7 +65,9 @@ def imports_of(path: Path) -> Iterator[str]:
             yield f"{'.' * node.level}{node.module or ''}"
 
 
-@pytest.mark.parametrize("words", [["--help"], ["diagnose", "--help"], ["rules", "lint", "--help"], ["--version"]])
+@pytest.mark.parametrize(
+    "words", [["--help"], ["diagnose", "--help"], ["rules", "lint", "--help"], ["fits", "--help"], ["--version"]]
+)
 def test_help_loads_nothing_slow(words: list[str]) -> None:
     """Help is instant, because nothing that takes time is imported for it."""
     code = f"from triage.cli import main\ntry:\n    main({words!r})\nexcept SystemExit as stop:\n    assert not stop.code"

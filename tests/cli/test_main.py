@@ -3,6 +3,7 @@
 import argparse
 import io
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -16,6 +17,7 @@ from triage.cli.flags import add_source_flags
 from triage.cli.progress import progress
 from triage.cli.sources import service_of, span_of, window_of
 from triage.errors import DataError, ExitCode
+from triage.model.vocabulary import Cause, Layer
 from triage.settings import Defaults, Settings, read_settings
 
 ROOT = Path(__file__).parent.parent.parent
@@ -128,6 +130,11 @@ def test_every_command_is_documented() -> None:
     assert [name for name in COMMANDS if f"\n## {name}\n" not in text] == []
 
 
+def test_the_choices_of_a_new_kind_are_those_of_the_vocabulary() -> None:
+    """They are written out, so that help does not load the vocabulary."""
+    assert (tuple(Cause), tuple(Layer)) == (rules.CAUSES, rules.LAYERS)
+
+
 def test_every_exit_code_is_documented() -> None:
     """docs/commands.md says what each exit code means."""
     text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
@@ -234,3 +241,12 @@ def test_a_window_in_the_past_is_not_sampled() -> None:
     args = flags("--from", "2h ago", "--to", "1h ago")
     window = window_of(span_of(args, Defaults(), NOW), service_of(args, Settings()), NOW)
     assert (window.start, window.end) == (NOW - 7200, NOW - 3600)
+
+
+def test_every_schema_of_an_answer_is_documented() -> None:
+    """docs/commands.md and docs/json.md name the schema of each document that a command writes."""
+    text = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("commands.md", "json.md"))
+    code = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "triage" / "cli").glob("*.py"))
+    kinds = {*re.findall(r'answered\("(\w+)"', code), *re.findall(r'"schema": "triage\.(\w+)/', code)}
+    assert len(kinds) > 6
+    assert {kind for kind in kinds if f"triage.{kind}/1" not in text} == set()

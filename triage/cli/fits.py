@@ -3,7 +3,6 @@
 import argparse
 import re
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -120,6 +119,8 @@ def shape_of(model: str, dtype: str | None) -> "ModelShape":
     shape = _named(model)
     if dtype is None:
         return shape
+    from dataclasses import replace
+
     from triage.engine.physics.precision import bytes_of, quantised_bits
 
     plain, bits = bytes_of(dtype), quantised_bits(dtype)

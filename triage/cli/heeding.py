@@ -6,9 +6,8 @@
 
 import argparse
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from triage.errors import UsageError
 
@@ -100,8 +99,7 @@ def refuse_idle_sources(args: argparse.Namespace, services: "Iterable[Service]")
             raise UsageError(f"{flag} has no effect: {why}", hint)
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """Flags that have no effect beside what else was given.
 
     :param idle: whether they have none

@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import Iterable
 from difflib import get_close_matches
+from itertools import takewhile
 from typing import Any, NoReturn
 
 from triage.errors import ExitCode, UsageError
@@ -25,11 +26,27 @@ class Parser(argparse.ArgumentParser):
         super().__init__(**{"allow_abbrev": False, "formatter_class": _Form, **options})
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse all there is: a command answers for what it does not know, before the program does, which knows less."""
+        """Parse all there is: a command answers for what it does not know, before the program does, which knows less.
+
+        A misspelt flag is told first: it may be why another one is missing.
+        """
+        self._refuse([] if self._subparsers else self._wrong_flags(sys.argv[1:] if args is None else args))
         space, unknown = super().parse_known_args(args, namespace)
+        self._refuse(unknown)
+        return space, unknown
+
+    def _wrong_flags(self, words: Iterable[str]) -> list[str]:
+        """The words that would be flags and are none of this command's, up to a lone ``--``."""
+        flags = takewhile(lambda word: word != "--", words)
+        return [word for word in flags if word.startswith("--") and word.partition("=")[0] not in self._option_string_actions]
+
+    def _refuse(self, unknown: list[str]) -> None:
+        """Refuse what this command does not know.
+
+        :raises UsageError: there is any
+        """
         if unknown:
             raise UsageError(f"unrecognized arguments: {' '.join(unknown)}", self._advice(unknown))
-        return space, unknown
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of leaving the program."""

@@ -5,7 +5,6 @@ import json
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,6 @@ from triage.cli.jsontext import answered
 from triage.cli.parser import help_shown
 from triage.cli.ruletests import add_test
 from triage.errors import ExitCode, UsageError
-from triage.model.vocabulary import Cause, Layer
 
 if TYPE_CHECKING:
     from triage.cli.parser import Parser
@@ -22,6 +20,10 @@ if TYPE_CHECKING:
 
 
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+CAUSES = ("runtime", "infrastructure", "tooling")
+LAYERS = ("platform", "engine", "framework", "cuda", "hardware")
+"""The words of the vocabulary, which is slow to import for help."""
 
 SCHEMAS = ("rule", "dialect", "signatures", "statements", "lexicon", "xid", "tests")
 """Kinds of files that people write."""
@@ -83,8 +85,8 @@ def _add_new(ways: "argparse._SubParsersAction[Parser]") -> None:
     """The way that begins a new kind."""
     new = ways.add_parser("new", help="write rule, playbook and case of a new kind, for you to fill in")
     new.add_argument("id", metavar="ID", help="small letters, digits and hyphens: what it is called everywhere, for good")
-    new.add_argument("--cause", choices=[str(one) for one in Cause], default=str(Cause.RUNTIME), help="kind of illness (runtime)")
-    new.add_argument("--layer", choices=[str(one) for one in Layer], default=str(Layer.ENGINE), help="where it sits (engine)")
+    new.add_argument("--cause", choices=CAUSES, default="runtime", help="kind of illness (runtime)")
+    new.add_argument("--layer", choices=LAYERS, default="engine", help="where it sits (engine)")
     new.add_argument(
         "--in", metavar="DIR", dest="folder", type=Path, default=Path(), help="where rules/, playbooks/ and cases/ lie (.)"
     )
@@ -144,6 +146,7 @@ def _new(args: argparse.Namespace) -> ExitCode:
     """Write the skeletons, and say what comes next."""
     from triage.cli.skeletons import write_skeletons
     from triage.engine.rules.loading import load_rules
+    from triage.model.vocabulary import Cause, Layer
 
     if not _ID.fullmatch(args.id):
         raise UsageError(f"{args.id!r} is no id of a kind", "an id is made of small letters, digits and hyphens: kv-leak")
@@ -162,6 +165,8 @@ def _new(args: argparse.Namespace) -> ExitCode:
 
 def _lint(args: argparse.Namespace) -> ExitCode:
     """Every problem under its source line, then the sum."""
+    from dataclasses import asdict
+
     from triage.lint.problem import Severity, shown, text_of
 
     problems, counts = _linted(args)
@@ -178,6 +183,8 @@ def _lint(args: argparse.Namespace) -> ExitCode:
 
 def _linted(args: argparse.Namespace) -> "tuple[list[Problem], str]":
     """The problems of what was named, or of all that is shipped; how many files of each sort."""
+    from dataclasses import replace
+
     from triage.bundle import bundled
     from triage.ingest.logs.loading import load_signatures
     from triage.lint import gather, lint
