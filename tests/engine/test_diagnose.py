@@ -165,6 +165,45 @@ def test_layers() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("signals", "state"),
+    [
+        ({"gpu.temp": 50, "gpu.power": 100}, LayerState.CLEARED),
+        ({"gpu.temp": 50}, LayerState.PARTLY),
+        ({"gpu.temp": 50, "gpu.power": 400}, LayerState.PARTLY),
+        ({"gpu.temp": 95, "gpu.power": 400}, LayerState.IMPLICATED),
+        ({"gpu.temp": 95}, LayerState.IMPLICATED),
+        ({"gpu.power": 400}, LayerState.NOT_EVALUATED),
+        ({}, LayerState.NOT_EVALUATED),
+    ],
+)
+def test_a_layer_is_cleared_only_where_each_of_its_kinds_is_ruled_out(signals: dict[str, float], state: LayerState) -> None:
+    """One that stays open, and a note that was found, leave it looked at in part; what was found is worth a warning or more."""
+    hot = rule("hot", {"signal": "gpu.temp", "above": 90}, layer="hardware", scope="gpu")
+    note = rule("thirsty", {"signal": "gpu.power", "above": 300}, layer="hardware", scope="gpu", severity="info")
+    view = next(one for one in of(signals, hot, note).layers if one.layer.value == "hardware")
+    assert view.state is state
+    assert view.ruled_out + view.not_evaluated + len(view.findings) == 2
+
+
+@pytest.mark.parametrize(
+    ("grade", "queue", "confidence"),
+    [
+        ("proof", 3, "proven"), ("proof", None, "likely"), ("proof", 1, "likely"),
+        ("strong", 3, "likely"), ("strong", None, "possible"), ("strong", 1, "possible"),
+        ("weak", 3, "possible"), ("weak", None, "possible"), ("weak", 1, "possible"),
+    ],
+)  # fmt: skip
+def test_confidence_is_the_grade_less_one_step_for_doubt(grade: str, queue: float | None, confidence: str) -> None:
+    """One step, whether what would refute it was not seen (None) or what it expects is missing (1); none is below possible."""
+    signals = {"kv.usage": 0.97} if queue is None else {"kv.usage": 0.97, "queue.waiting": queue}
+    against, expected = {"signal": "queue.waiting", "below": 1}, {"signal": "queue.waiting", "above": 2}
+    full = rule("x", {"signal": "kv.usage", "above": 0.9}, grade, refuted_by=against, expects=[expected])
+    (finding,) = of(signals, full).findings
+    assert finding.confidence == confidence
+    assert [one.signal for one in finding.contradicts] == (["queue.waiting"] if queue == 1 else [])
+
+
 def test_coverage_of_signals() -> None:
     """Present, stale, missing, or out of range; distributions go stale as well."""
     names = ("kv.usage", "preemptions", "finished", "batch.running", "latency.itl")

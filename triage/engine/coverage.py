@@ -53,7 +53,7 @@ def not_evaluated(ruling: Ruling) -> NotEvaluated:
 
 
 def layer_view(layer: Layer, rulings: Sequence[Ruling], findings: Sequence[Finding]) -> LayerView:
-    """One layer: implicated by a finding; cleared only if every one of its kinds is ruled out by what was seen."""
+    """One layer: implicated by a finding that is worth a warning; cleared only if every one of its kinds is ruled out."""
     here = [ruling for ruling in rulings if ruling.rule.layer is layer]
     present = tuple(finding.rule for finding in findings if finding.layer is layer)
     out = sum(ruling.verdict is Verdict.ABSENT for ruling in here)
@@ -62,7 +62,7 @@ def layer_view(layer: Layer, rulings: Sequence[Ruling], findings: Sequence[Findi
     if grave:
         state = LayerState.IMPLICATED
     elif out:
-        state = LayerState.PARTLY if unknown else LayerState.CLEARED
+        state = LayerState.PARTLY if unknown or present else LayerState.CLEARED
     else:
         state = LayerState.NOT_EVALUATED
     return LayerView(layer=layer, state=state, findings=present, ruled_out=out, not_evaluated=unknown)

@@ -59,7 +59,7 @@ FOREIGN = (
 
 @pytest.mark.parametrize("name", OWNED)
 def test_names_of_the_service(name: str) -> None:
-    """Pods of deployments, stateful sets, leader-worker sets, Ray, KServe and their parts; autoscalers made by KEDA; analyses of a roll-out."""
+    """Pods of deployments, stateful sets, leader-worker sets, Ray, KServe and their parts; what KEDA and Argo make."""
     assert owned_by(name, "llm-prod")
 
 

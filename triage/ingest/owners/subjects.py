@@ -254,7 +254,8 @@ def owned_by(name: str, service: str, others: Collection[str] = ()) -> bool:
 @lru_cache(maxsize=64)
 def _owned_pattern(service: str) -> Any:
     replica = rf"-\d+(-worker|-\d+)*|-{_ID}{{6,10}}(-[a-z0-9]{{5}})?|-{_ID}{{5}}"
-    return re2.compile(rf"(keda-hpa-)?{re2.escape(_plain(service))}(-({_KINDS})|-\d{{5}})*({replica})?(-({_KINDS}))?(-\d+){{0,2}}")
+    name = re2.escape(_plain(service))
+    return re2.compile(rf"(keda-hpa-)?{name}(-({_KINDS})|-\d{{5}})*({replica})?(-({_KINDS}))?(-\d+){{0,2}}")
 
 
 def _plain(text: str) -> str:
