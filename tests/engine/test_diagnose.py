@@ -18,7 +18,7 @@ from triage.engine.rules.loading import load_rules
 from triage.ingest.files.incident import read_incident
 from triage.model.diagnosis import Diagnosis, LayerState, Status
 from triage.model.recording import Recording, Source, SourceState, Window
-from triage.model.rule import Rule
+from triage.model.rule import Grade, Rule
 
 nan = float("nan")
 ROOT = Path(__file__).parent.parent.parent
@@ -194,7 +194,7 @@ def test_a_layer_is_cleared_only_where_each_of_its_kinds_is_ruled_out(signals: d
         ("weak", 3, "possible"), ("weak", None, "possible"), ("weak", 1, "possible"),
     ],
 )  # fmt: skip
-def test_confidence_is_the_grade_less_one_step_for_doubt(grade: str, queue: float | None, confidence: str) -> None:
+def test_confidence_is_the_grade_less_one_step_for_doubt(grade: Grade, queue: float | None, confidence: str) -> None:
     """One step, whether what would refute it was not seen (None) or what it expects is missing (1); none is below possible."""
     signals = {"kv.usage": 0.97} if queue is None else {"kv.usage": 0.97, "queue.waiting": queue}
     against, expected = {"signal": "queue.waiting", "below": 1}, {"signal": "queue.waiting", "above": 2}

@@ -16,7 +16,9 @@ from triage.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from triage.cli.parser import Parser
+    from triage.engine.rules.incidents import Incident
     from triage.lint.problem import Problem
+    from triage.settings import Settings
 
 
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -119,27 +121,33 @@ def _show(args: argparse.Namespace) -> ExitCode:
     from triage.cli.ruletext import described
     from triage.validation import did_you_mean
 
-    rules = {rule.id: rule for rule in rules_of(args, settings_of(args))}
+    settings = settings_of(args)
+    rules = {rule.id: rule for rule in rules_of(args, settings)}
     if args.id not in rules:
         raise UsageError(f"no rule is called {args.id!r}", did_you_mean(args.id, rules) or "triage rules list shows all")
     if args.format == "json":
         return answered("rule", rules[args.id].model_dump(mode="json", by_alias=True, exclude_unset=True))
-    sys.stdout.write(described(rules[args.id]))
+    sys.stdout.write(described(rules[args.id], _incidents(args, settings)))
     return ExitCode.HEALTHY
 
 
 def _catalogue(args: argparse.Namespace) -> ExitCode:
     """The page of all kinds."""
-    from triage.bundle import bundled
     from triage.cli.catalogue import catalogue_page
     from triage.cli.effective import rules_of, settings_of
-    from triage.engine.rules.incidents import read_incidents
 
     settings = settings_of(args)
-    folders = (bundled("rules"), *settings.defaults.rules, *args.rules)
-    incidents = {one.id: one for folder in folders for one in read_incidents(folder)}
-    sys.stdout.write(catalogue_page(rules_of(args, settings), incidents))
+    sys.stdout.write(catalogue_page(rules_of(args, settings), _incidents(args, settings)))
     return ExitCode.HEALTHY
+
+
+def _incidents(args: argparse.Namespace, settings: "Settings") -> "dict[str, Incident]":
+    """The catalogue of public incidents by id: the shipped one, and those beside rules of the user's."""
+    from triage.bundle import bundled
+    from triage.engine.rules.incidents import read_incidents
+
+    folders = (bundled("rules"), *settings.defaults.rules, *args.rules)
+    return {one.id: one for folder in folders for one in read_incidents(folder)}
 
 
 def _new(args: argparse.Namespace) -> ExitCode:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from triage.cli.table import wrapped
+from triage.engine.rules.incidents import Incident
 from triage.model.rule import (
     All,
     Alternative,
@@ -42,8 +43,11 @@ _PROVES: dict[Grade, str] = {
 }
 
 
-def described(rule: Rule) -> str:
-    """The rule as text for people, ending in a line break."""
+def described(rule: Rule, incidents: Mapping[str, Incident]) -> str:
+    """The rule as text for people, ending in a line break.
+
+    :param incidents: the catalogue of public incidents by id
+    """
     lines = [
         f"{rule.id}: {rule.title}",
         f"{rule.cause} cause in the {rule.layer} layer, {rule.scale} scale, {rule.severity}, {rule.status}",
@@ -62,8 +66,15 @@ def described(rule: Rule) -> str:
     lines += _listed("Feeds back to", _edges(rule.feeds_back))
     lines += _listed("Not to be taken for", [f"{look.rule}: {look.because}" for look in rule.look_alikes])
     lines += _listed("False positives", rule.false_positives)
+    lines += _listed("Public incidents", [_cited(name, incidents) for name in rule.incidents])
     lines += _listed("Sources", rule.sources)
     return "\n".join([*lines, "", f"What to do: triage playbook {rule.id}", ""])
+
+
+def _cited(name: str, incidents: Mapping[str, Incident]) -> str:
+    """A public incident with what it was and where it can be read, if the catalogue has it."""
+    known = incidents.get(name)
+    return f"{known.says} ({known.address})" if known else name
 
 
 def _edges(effects: Mapping[str, str]) -> list[str]:
