@@ -18,6 +18,7 @@ from http.client import HTTPConnection, HTTPResponse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from typing import AnyStr
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -69,14 +70,25 @@ def get(url: str, data: bytes | None = None) -> tuple[int, bytes]:
 
 
 @contextmanager
+def ended(process: "subprocess.Popen[AnyStr]") -> Iterator["subprocess.Popen[AnyStr]"]:
+    """A child that is gone when the block is left, however it is left: it is asked to go, and killed if it does not."""
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(10.0)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        process.communicate()
+
+
+@contextmanager
 def running(command: Sequence[str], ready: str, log: Path) -> Iterator[None]:
     """A program in the background, from the moment at which it answers to the end of the block."""
-    with log.open("wb") as output, subprocess.Popen(command, stdout=output, stderr=output, cwd=log.parent) as process:
-        try:
-            _await(process, ready, log)
-            yield
-        finally:
-            process.terminate()
+    with log.open("wb") as output, ended(subprocess.Popen(command, stdout=output, stderr=output, cwd=log.parent)) as process:
+        _await(process, ready, log)
+        yield
 
 
 def _await(process: "subprocess.Popen[bytes]", ready: str, log: Path) -> None:

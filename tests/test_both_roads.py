@@ -12,6 +12,8 @@ from tests.servers import INCIDENTS, Stored, prometheus_with, recorded
 from triage.cli import main
 from triage.ingest.files.incident import read_incident
 
+pytestmark = pytest.mark.slow
+
 REAL = ("overload", "kv-exhaustion", "engine-hang", "long-prefill", "retry-storm", "bad-release", "replica-crash")
 """Recorded from real engines within one day, one after the other, under the same names: one server holds them all."""
 

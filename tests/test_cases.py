@@ -13,6 +13,8 @@ from triage.score.board import Bench, score_case
 from triage.score.cases import cases_in
 from triage.score.result import Result
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent
 TABLE = HERE / "expected.tsv"
 HEADER = """\

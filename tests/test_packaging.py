@@ -1,5 +1,6 @@
 """What is shipped: the sdist, the wheel made from it, and an installation of that wheel, far from the checkout."""
 
+import re
 import subprocess
 import sys
 import sysconfig
@@ -16,7 +17,10 @@ MAPPED = ("rules", "signatures", "collectors", "playbooks")
 CASES = tuple(min(ROOT.glob(f"tests/*/{lesson.incident}")) for lesson in load_lessons().values())
 """The recordings that lessons walk."""
 
-pytestmark = pytest.mark.skipif(not (ROOT / "pyproject.toml").exists(), reason="needs a checkout")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not (ROOT / "pyproject.toml").exists(), reason="needs a checkout"),
+]
 
 
 def run(*words: object, folder: Path, codes: tuple[int, ...] = (0,)) -> str:
@@ -63,6 +67,15 @@ def test_the_wheel_holds_exactly_the_package_and_its_metadata(wheel: Path) -> No
     cases = {PurePosixPath("triage", "cases", *name.parts[2:]) for case in CASES for name in files_below(case)}
     assert names - metadata == expected | cases
     assert {name.name for name in metadata} >= {"METADATA", "RECORD", "entry_points.txt", "LICENSE"}
+
+
+def test_the_index_page_links_nothing_that_it_does_not_have(wheel: Path) -> None:
+    """An index shows the README alone: no picture and no link of it may lead into the repository."""
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        page = archive.read(name).decode()
+    assert "# triage" in page
+    assert re.findall(r"\]\((?!https?://)[^)]*\)", page) == []
 
 
 @pytest.mark.parametrize(

@@ -84,6 +84,7 @@ def test_a_closed_pipe_is_quiet() -> None:
     assert (done.returncode, done.stderr) == (BROKEN_PIPE, b"")
 
 
+@pytest.mark.slow
 def test_a_terminal_that_knows_only_ascii_is_no_defect() -> None:
     """What cannot be encoded becomes a question mark."""
     command = [sys.executable, "-c", "from triage.cli import main\nmain(['replay', '\u00e9'])\nprint('\u2265')"]
@@ -94,6 +95,7 @@ def test_a_terminal_that_knows_only_ascii_is_no_defect() -> None:
     assert done.stderr.startswith(b"triage: ? does not exist")
 
 
+@pytest.mark.slow
 def test_a_signal_ends_sampling(tmp_path: Path) -> None:
     """An interrupt during a long sampling ends the program at once: it is sent when the program has asked the engine."""
     environ = {**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}

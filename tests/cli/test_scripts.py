@@ -17,6 +17,8 @@ from triage.cli import main
 
 from .dumps import FULL, HEALTHY, dump
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent
 ANYTHING = "…"
 ENVIRONMENT = {"COLUMNS": "100", "NO_COLOR": "1", "TRIAGE_CONFIG": "", "XDG_CONFIG_HOME": ""}

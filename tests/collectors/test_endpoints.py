@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import wait
 from contextlib import contextmanager
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,6 +16,7 @@ from threading import Thread
 
 import pytest
 
+from tests.servers import ended, free_port
 from triage.errors import ConfigError, TriageError
 from triage.ingest.host import engines as engine_table
 from triage.ingest.metrics.dialects import load_dialects
@@ -123,8 +125,11 @@ def dialects() -> tuple[Dialect, ...]:
 
 
 @pytest.fixture
-def collector() -> Collector:
-    return load_collector(ROOT / "collectors" / "endpoints.py")
+def collector(monkeypatch: pytest.MonkeyPatch) -> Collector:
+    """The collector, which waits for its scrapes however long a busy machine takes for them: the clock is a simulated one."""
+    loaded = load_collector(ROOT / "collectors" / "endpoints.py")
+    monkeypatch.setitem(vars(sys.modules[type(loaded).__module__]), "wait", lambda pending, timeout: wait(pending, timeout=60))
+    return loaded
 
 
 @pytest.fixture
@@ -488,26 +493,16 @@ server.serve_forever()
 """
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @contextmanager
 def engine_process(folder: Path, listens: int, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     """A process that looks like Triton and shows metrics at a port."""
     program = folder / "tritonserver"
     program.write_text(ENGINE.format(python=sys.executable, port=listens), encoding="utf-8")
     program.chmod(0o755)
-    process = subprocess.Popen([str(program), *arguments], stdout=subprocess.PIPE, text=True)
-    try:
+    with ended(subprocess.Popen([str(program), *arguments], stdout=subprocess.PIPE, text=True)) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         yield process
-    finally:
-        process.terminate()
-        process.communicate()
 
 
 def test_engine_on_this_machine_is_found(collector: Collector, request_for: Asking, tmp_path: Path) -> None:

@@ -238,7 +238,9 @@ class Engine:
         command = [str(self.program), "--port", str(self.port)]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
-        assert self.process.stdout.readline() == "ready\n"
+        if self.process.stdout.readline() != "ready\n":
+            self.process.kill()
+            pytest.fail("the engine did not come up")
 
     def end(self) -> None:
         self.process.communicate()

@@ -18,6 +18,8 @@ from triage.model.vocabulary import catalogue
 from triage.plugins import load_collector
 from triage.sdk import Request
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 FAKE = ROOT / "tests" / "fake_nvml"
 COLLECTOR = ROOT / "collectors" / "nvml.py"

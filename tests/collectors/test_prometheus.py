@@ -36,6 +36,8 @@ from triage.model.service import Service
 from triage.plugins import load_collector
 from triage.sdk import Request
 
+pytestmark = pytest.mark.slow
+
 COLLECTOR = load_collector(bundled("collectors") / "prometheus.py")
 DIALECTS = load_dialects()
 CASES = ("retry-storm-a032", "kv-exhaustion")

@@ -254,6 +254,7 @@ def shuffled(recording: Recording, seed: int) -> Recording:
     )
 
 
+@pytest.mark.slow
 def test_the_order_in_which_sources_speak_moves_no_digit(recorded: Recording) -> None:
     """Series, events, facts, links and rules in any order: the same bytes."""
     told = diagnose(recorded, SHIPPED).model_dump_json()
@@ -300,6 +301,7 @@ print(diagnose(read_incident(Path(sys.argv[1])), load_rules()).model_dump_json()
 """
 
 
+@pytest.mark.slow
 def test_a_fresh_process_with_another_hash_seed_and_locale_says_the_same(recorded: Recording) -> None:
     """Sets and dictionaries of strings have another order there."""
     told = diagnose(recorded, SHIPPED).model_dump_json()
@@ -314,6 +316,7 @@ def test_a_fresh_process_with_another_hash_seed_and_locale_says_the_same(recorde
 HOSTILE = ["\x1b[31mred\x1b[0m", "x" * 50_000, "a\nb", "{subject}", "{0}", "%s%n", "\u202e", "'; DROP TABLE"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_labels_are_data(name: str) -> None:
     """Names of subjects, facts, events and sources of any content go through to a diagnosis that is valid JSON."""

@@ -347,6 +347,7 @@ def cut_off(recording: Recording, seconds: float) -> Recording:
     return replace(recording, series=[cut(one) for one in engines], histograms=shortened)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seconds", "state"), [(0.0, Status.HEALTHY), (5.0, Status.INCIDENT), (20.0, Status.INCIDENT)])
 def test_a_recorded_service_whose_engines_all_die_at_its_end(seconds: float, state: Status) -> None:
     """Scraped every two seconds: two or three failed scrapes decide."""

@@ -20,6 +20,8 @@ from triage.learn.steps import Told, ask_rule, cost_of
 from triage.model.diagnosis import Evidence, Verdict
 from triage.score.truth import Truth, read_truth
 
+pytestmark = pytest.mark.slow
+
 RULES = {rule.id: rule for rule in load_rules()}
 
 

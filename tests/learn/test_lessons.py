@@ -13,6 +13,8 @@ from triage.learn.screen import Screen
 from triage.learn.show import show_lesson
 from triage.learn.steps import found_by
 
+pytestmark = pytest.mark.slow
+
 LESSONS = load_lessons()
 RULES = load_rules()
 

@@ -9,6 +9,8 @@ import pytest
 from tests.render.fixtures import incident
 from triage.render.html import to_html
 
+pytestmark = pytest.mark.slow
+
 FLAGS = (
     "--headless",
     "--no-sandbox",

@@ -65,6 +65,7 @@ def dangerous(text: str) -> set[str]:
     return {char for char in text if category(char) in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"} and char != "\n"}
 
 
+@pytest.mark.slow
 @EVERY
 @pytest.mark.parametrize(("width", "utf8"), [(40, True), (80, False), (200, True)])
 def test_text_is_inert(payload: str, width: int, utf8: bool) -> None:

@@ -12,6 +12,8 @@ from triage.score.result import Outcome, Result
 from triage.score.table import as_json, as_markdown, text
 from triage.score.truth import Truth, read_truth
 
+pytestmark = pytest.mark.slow
+
 
 def case_at(folder: Path, truth: str = 'root = ["kv-leak"]') -> Path:
     """A case that is only its truth."""

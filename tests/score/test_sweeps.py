@@ -23,6 +23,8 @@ from triage.score.sweeps.times import thinned
 from triage.score.sweeps.trial import Sweep, Trial, holds
 from triage.score.sweeps.values import weakened
 
+pytestmark = pytest.mark.slow
+
 INCIDENTS = Path(__file__).parent.parent / "incidents"
 POD = Subject(Scope.REPLICA, "llm-0")
 

@@ -12,11 +12,14 @@ from termios import TIOCSWINSZ
 
 import pytest
 
+from tests.servers import ended
 from triage.cli import main, parser
 from triage.cli.effective import settings_of
 from triage.cli.walk import SAMPLE, _recordings
 from triage.errors import ExitCode
 from triage.tui.recordings import Live, Replay
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -67,7 +70,7 @@ def test_a_walk_in_a_real_terminal(tmp_path: Path) -> None:
     ioctl(slave, TIOCSWINSZ, pack("HHHH", 24, 80, 0, 0))
     environ = {**os.environ, "TERM": "xterm-256color", "HOME": str(tmp_path)}
     command = [sys.executable, "-m", "triage", "walk", "tests/incidents/retry-storm"]
-    with Popen(command, cwd=ROOT, stdin=slave, stdout=slave, stderr=slave, env=environ) as process:
+    with ended(Popen(command, cwd=ROOT, stdin=slave, stdout=slave, stderr=slave, env=environ)) as process:
         os.close(slave)
 
         def until(words: bytes) -> bytes:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from queue import Queue
 from typing import Any
 
+import pytest
 from textual.message import Message
 from textual.pilot import Pilot
 
@@ -19,6 +20,8 @@ from triage.tui import messages
 from triage.tui.app import WalkApp
 from triage.tui.recordings import Taken
 from triage.tui.widgets.choices import Choices
+
+pytestmark = pytest.mark.slow
 
 
 class Script:

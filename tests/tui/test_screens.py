@@ -20,6 +20,8 @@ from triage.tui.screens.walk import WalkScreen
 from triage.tui.snapshot import Scene
 from triage.tui.widgets.choices import Choices
 
+pytestmark = pytest.mark.slow
+
 TINY = (40, 12)
 
 SCREENS: dict[str, Callable[[Scene], WalkScreen]] = {

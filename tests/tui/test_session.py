@@ -20,6 +20,8 @@ from triage.tui.recordings import Live, Replay
 from triage.tui.session import LocalSession
 from triage.tui.worker import WorkerProcess
 
+pytestmark = pytest.mark.slow
+
 INCIDENT = Path(__file__).parent.parent / "incidents" / "retry-storm"
 
 

@@ -18,6 +18,8 @@ from triage.tui.app import WalkApp
 from triage.tui.recordings import Replay
 from triage.tui.widgets.choices import Choices
 
+pytestmark = pytest.mark.slow
+
 _PAPER = "c5c8c6"
 """What an exported picture is drawn on; no part of the screen."""
 

@@ -13,12 +13,14 @@ from subprocess import PIPE, Popen
 import pytest
 from aiohttp import ClientSession, WSServerHandshakeError
 
-from tests.servers import free_port
+from tests.servers import ended, free_port
 from triage.cli import main
 from triage.cli.walk import served_words
 from triage.errors import ExitCode, TriageError
 from triage.tui import web
 from triage.tui.web import announcement, refusal, serve
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parent.parent.parent
 TOKEN = "secret"
@@ -86,14 +88,11 @@ def served() -> Iterator[tuple[int, str]]:
     """A walk that is served: port and token."""
     port = free_port()
     command = [sys.executable, "-m", "triage", "walk", "tests/incidents/retry-storm", "--web", "--port", str(port)]
-    with Popen(command, cwd=ROOT, stderr=PIPE, stdout=PIPE, text=True) as process:
+    with ended(Popen(command, cwd=ROOT, stderr=PIPE, stdout=PIPE, text=True)) as process:
         assert process.stderr is not None
         found = re.search(r"token=(\S+)", process.stderr.readline())
         assert found
-        try:
-            yield port, found[1]
-        finally:
-            process.terminate()
+        yield port, found[1]
 
 
 async def first_picture(port: int, token: str) -> bytes:

@@ -393,6 +393,7 @@ def test_scores_of_answers(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- much, broken and hostile
 
 
+@pytest.mark.slow
 def test_five_million_lines_in_small(tmp_path: Path) -> None:
     """However often a line is repeated, a bounded number of events is kept: the first ones, the last, and the count."""
     line = (

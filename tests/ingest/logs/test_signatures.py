@@ -136,6 +136,7 @@ def test_the_order_of_what_is_said_does_not_matter() -> None:
     assert found(turned, "engine") == ["startup-share-too-large"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_the_order_of_signatures_does_not_matter(seed: int) -> None:
     """However they are sorted into files, every example has the same signatures in the same order."""

@@ -109,6 +109,7 @@ def places(rows: Iterable[Row]) -> Places:
     return census.places()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", CARDS.values(), ids=list(CARDS))
 def test_card_node_and_replica_are_joined_however_they_are_named(labels: Mapping[str, str]) -> None:
     """All orders of the sources give one recording: the card is the replica's, both are on the node, and no pod is a node."""
@@ -138,6 +139,7 @@ def test_with_fewer_witnesses_no_pod_becomes_a_node(labels: Mapping[str, str], a
     assert len(nodes) <= 1 or away == "both"
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.sampled_from(sorted(CARDS)), min_size=1, max_size=3), st.randoms(use_true_random=False))
 def test_shuffled_series_of_mixed_exporters_give_one_recording(kinds: Sequence[str], random: Random) -> None:

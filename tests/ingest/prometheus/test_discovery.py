@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+import pytest
 import re2
 from hypothesis import given
 from hypothesis import strategies as st
@@ -318,6 +319,7 @@ def fleet(count: int, cards: int) -> list[Series]:
     return found
 
 
+@pytest.mark.slow
 def test_a_fleet_is_not_downloaded_whole() -> None:
     """A hundred replicas with eight hundred cards among ten times as many: each answer stays small, each query short."""
     shelf = Shelf(*fleet(100, 8))
