@@ -149,6 +149,7 @@ IDLE = [
     ("record -o x.parquet --since 1h", "--since"),
     ("check --logs a.log", "--logs"),
     ("playbook --service x", "--service"),
+    ("rules lint --dialects d --playbooks p", "--playbooks"),
     ("score d --sweep loss --coverage", "--coverage"),
     ("score d --sweep loss --save x", "--save"),
     ("score d --coverage --figures", "--figures"),

@@ -53,6 +53,12 @@ def recordings(tmp_path: Path, *words: str) -> Live | Replay:
     return made
 
 
+def test_the_demo_is_walked_without_a_path(tmp_path: Path) -> None:
+    """The incident that comes with the program is a recording like any other."""
+    demo = recordings(tmp_path, "--demo")
+    assert (demo.name, demo.live) == ("retry-storm", False)
+
+
 def test_a_service_is_watched_and_a_fixed_time_is_not(tmp_path: Path) -> None:
     """A server is asked at every pause; what can only be sampled has no pause; a time that is over is asked for once."""
     server = recordings(tmp_path, "--service", "llm", "--prometheus", "http://127.0.0.1:9", "--every", "5")

@@ -166,6 +166,14 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
     "playbook": (
         Row(("--service",), lambda args: args.id == "list", "a list has nothing to fill in", "name a playbook, or leave it out"),
     ),
+    "rules": (
+        Row(
+            ("--playbooks", "--cases"),
+            lambda args: bool(args.dialects or args.signatures) and not args.folders,
+            "no rules are checked where only dialects or signatures are named",
+            "name a folder of rules, or leave it out",
+        ),
+    ),
     "score": (
         Row(("--coverage",), lambda args: bool(args.sweep), "--sweep asks for something else", "give one of them"),
         Row(_SCORED, lambda args: bool(args.sweep or args.coverage), "nothing is scored with --sweep or --coverage"),

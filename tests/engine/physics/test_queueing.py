@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from triage.engine.physics.accelerators import TABLE
 from triage.engine.physics.latency import rest, share
-from triage.engine.physics.links import LINKS, Link, pcie_speed, transfer_time
+from triage.engine.physics.links import LINKS, Link, memory_of, pcie_speed, transfer_time
 from triage.engine.physics.queueing import growth, held_ratio, lost, offered_load, surplus
 from triage.model.vocabulary import Scale
 
@@ -76,9 +77,10 @@ def test_a_part_larger_than_its_whole_is_cut() -> None:
 
 def test_each_scale_is_slower_than_the_one_inside_it() -> None:
     """Memory of the fastest cards beats NVLink, NVLink beats every network; each link has a source."""
-    fastest = {scale: max(link.speed for link in LINKS if link.scale is scale) for scale in Scale}
+    links = (*map(memory_of, TABLE), *LINKS)
+    fastest = {scale: max(link.speed for link in links if link.scale is scale) for scale in Scale}
     assert fastest[Scale.CARD] > fastest[Scale.MACHINE] > fastest[Scale.CLUSTER]
-    assert all(link.source and link.speed > 0 for link in LINKS)
+    assert all(link.source and link.speed > 0 for link in links)
 
 
 @pytest.mark.parametrize(

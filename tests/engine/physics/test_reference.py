@@ -4,7 +4,8 @@ import doctest
 import re
 from pathlib import Path
 
-from triage.engine.physics.links import LINKS
+from triage.engine.physics.accelerators import TABLE
+from triage.engine.physics.links import LINKS, memory_of
 from triage.model.vocabulary import catalogue
 
 PAGE = Path(__file__).parents[3] / "docs" / "physics.md"
@@ -27,7 +28,7 @@ def test_the_signals_that_it_names_are_there() -> None:
 
 def test_the_speeds_in_its_table_are_those_of_the_program() -> None:
     """Each row of links, rounded as it is there."""
-    speeds = {link.name: link.speed / 1e9 for link in LINKS}
+    speeds = {link.name: link.speed / 1e9 for link in (*map(memory_of, TABLE), *LINKS)}
     rows = {
         "3350, 4800, 7700": ["memory of H100 SXM", "memory of H200", "memory of B200"],
         "300, 450, 900": ["NVLink 3 (A100)", "NVLink 4 (H100, H200)", "NVLink 5 (B200, B300)"],

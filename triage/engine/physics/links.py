@@ -5,7 +5,6 @@ Speeds are of one direction, at the peak of the wire, without what protocols tak
 
 from dataclasses import dataclass
 
-from triage.engine.physics.accelerators import TABLE as CARDS
 from triage.engine.physics.accelerators import Accelerator
 from triage.model.vocabulary import Scale
 
@@ -41,7 +40,7 @@ _LANE: dict[float, float] = {
 }
 """Bits per second of a PCIe lane by generation, line code taken off."""
 
-MACHINE_AND_CLUSTER: tuple[Link, ...] = (
+LINKS: tuple[Link, ...] = (
     Link("NVLink 2 (V100)", Scale.MACHINE, 150e9, _NVLINK),
     Link("NVLink 3 (A100)", Scale.MACHINE, 300e9, _NVLINK),
     Link("NVLink 4 (H100, H200)", Scale.MACHINE, 450e9, _NVLINK),
@@ -56,14 +55,12 @@ MACHINE_AND_CLUSTER: tuple[Link, ...] = (
     Link("Ethernet 100G", Scale.CLUSTER, 100e9 / 8, _ETHERNET),
     Link("Ethernet 400G", Scale.CLUSTER, 400e9 / 8, _ETHERNET),
 )
+"""Between the cards of a machine, and between machines."""
 
 
 def memory_of(card: Accelerator) -> Link:
     """The way between a card's memory and its chip."""
     return Link(f"memory of {card.name}", Scale.CARD, card.bandwidth, card.source)
-
-
-LINKS: tuple[Link, ...] = (*map(memory_of, CARDS), *MACHINE_AND_CLUSTER)
 
 
 def pcie_speed(generation: float, lanes: float) -> float | None:

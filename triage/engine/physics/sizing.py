@@ -5,7 +5,7 @@ from math import floor
 from typing import Literal
 
 from triage.engine.physics.accelerators import Accelerator
-from triage.engine.physics.links import MACHINE_AND_CLUSTER, Link, memory_of, transfer_time
+from triage.engine.physics.links import LINKS, Link, memory_of, transfer_time
 from triage.engine.physics.memory import Account, fits, kv_bytes, read_bytes
 from triage.engine.physics.roofline import Floor, Step, decode_step, floor_of, most_tokens_per_second, prefill_step, ridge
 from triage.engine.physics.shape import ModelShape
@@ -98,7 +98,7 @@ class Sizing:
     def moves(self) -> list[tuple[Link, float]]:
         """Least seconds that the KV cache of one request takes over each link: to read it, to swap it, to hand it to others."""
         own = Link(f"peers of {self.card.name}", Scale.MACHINE, self.card.link / 2, self.card.source)
-        links = [*([own] if own.speed else []), *MACHINE_AND_CLUSTER]
+        links = [*([own] if own.speed else []), *LINKS]
         return [(link, transfer_time(self.kv_whole, link)) for link in [memory_of(self.card), *links]]
 
 
