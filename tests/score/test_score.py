@@ -157,3 +157,64 @@ def test_sorts_of_truth() -> None:
     assert Truth(root=("kv-leak",)).sort == "fault"
     assert Truth(status=("healthy",)).sort == "healthy"
     assert Truth(status=("inconclusive",)).sort == "unknowable"
+
+
+def test_what_is_known_to_come_out_wrong_is_told_apart_and_breaks_no_bar() -> None:
+    """It is in the figures, and listed with its reason; bars are held against the others."""
+    score = Score(results=(result(), result("b", "wrong", known_wrong="no metric tells")))
+    assert (score.groups[-1].first, score.groups[-1].faults, score.groups[-1].known_wrong) == (1, 2, 1)
+    assert [one.case for one in score.fresh] == ["a"]
+    assert "  b: wrong, true-overload first: no metric tells" in text(score)
+    assert "no metric tells" in as_markdown(score)
+    assert as_json(score)["known_wrong"] == ["b"]
+    assert "no metric tells" not in text(score, only_figures=True) + as_markdown(score, only_figures=True)
+
+
+def test_a_mark_that_is_no_longer_true_is_told() -> None:
+    """A case that comes out right, though it is marked, is a right one whose mark has to go."""
+    score = Score(results=(result("a", "right", known_wrong="no metric tells", status_right=True),))
+    assert score.results[0].is_healed
+    assert not score.results[0].is_known_wrong
+    assert [one.case for one in score.fresh] == ["a"]
+    assert "take the mark out of truth.toml" in text(score)
+    assert as_json(score)["healed"] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("told", "agrees"),
+    [
+        ({}, True),
+        ({"outcome": "narrowed", "first": "kv-leak"}, True),
+        ({"first": "true-overload"}, False),
+        ({"forbidden": ("retry-storm",)}, False),
+        ({"status_right": False}, False),
+        ({"outcome": "healthy"}, False),
+        ({"sort": "healthy", "outcome": "right", "first": ""}, True),
+        ({"sort": "healthy", "outcome": "open", "first": ""}, False),
+        ({"sort": "unknowable", "outcome": "wrong"}, False),
+    ],
+)
+def test_when_an_answer_agrees_with_the_truth(told: dict[str, object], agrees: bool) -> None:
+    """An accepted kind first, nothing forbidden, a state that is accepted; any other case must be right."""
+    assert result(**{"status_right": True, **told}).agrees is agrees  # type: ignore[arg-type]
+
+
+def test_the_confusion_matrix_of_kinds() -> None:
+    """Each fault in one cell: under the kind that came first if that is accepted, else under the best; silence is a column."""
+    score = Score(
+        results=(
+            result("a"),
+            result("b", "wrong"),
+            result("c", "wrong"),
+            result("d", "open", first=""),
+            result("e", wanted=("kv-leak", "retry-storm"), first="retry-storm"),
+            result("f", "wrong", part="blind"),
+        )
+    )
+    assert score.confusion == [
+        ("kv-leak", "-", 1),
+        ("kv-leak", "kv-leak", 1),
+        ("kv-leak", "true-overload", 2),
+        ("retry-storm", "retry-storm", 1),
+    ]
+    assert {"true": "kv-leak", "first": "true-overload", "cases": 2} in as_json(score)["confusion"]  # type: ignore[operator]

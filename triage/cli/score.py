@@ -127,12 +127,18 @@ def _scored(args: argparse.Namespace, cases: "list[Case]", bench: "Bench", tell:
     """The score in the form that was asked for; exit code 1 if it is below a bar or a case got worse."""
     from triage.score import saved, table
     from triage.score.board import score
+    from triage.score.figures import figures_of
 
     before = saved.read(args.against) if args.against else None
     result = score(cases, bench, args.jobs, tell)
     trouble = _kept(result, args.save)
     changes = saved.changes(before, result) if before else ()
-    missed = [*_missed(args, result.groups[-1]), *(["a case got worse"] if any(one.gain < 0 for one in changes) else [])]
+    healed = sum(one.is_healed for one in result.results)
+    missed = [
+        *_missed(args, figures_of("all", result.fresh)),
+        *(["a case got worse"] if any(one.gain < 0 for one in changes) else []),
+        *([f"{healed} marked known_wrong come out right: take the mark out of their truth.toml"] if healed else []),
+    ]
     if args.format == "json":
         told = table.as_json(result, only_figures=args.figures)
         if before:
@@ -163,7 +169,10 @@ def _kept(result: "Score", path: Path | None) -> TriageError | None:
 
 
 def _missed(args: argparse.Namespace, whole: "Figures") -> list[str]:
-    """The bars that were not reached, in words."""
+    """The bars that were not reached, in words.
+
+    :param whole: figures without the cases that are known to come out wrong
+    """
     missed = []
     if args.least_right is not None and whole.faults and whole.first < args.least_right * whole.faults:
         missed.append(f"first cause right in {whole.first / whole.faults:.1%}, wanted {args.least_right:.1%}")

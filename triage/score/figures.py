@@ -90,6 +90,21 @@ class Score(BaseModel):
         return share(root not in one.extra for one in self.of("fault") for root in one.roots)
 
     @property
+    def fresh(self) -> tuple[Result, ...]:
+        """All but the cases that are known to come out wrong: what bars are held against."""
+        return tuple(one for one in self.results if not one.is_known_wrong)
+
+    @property
+    def confusion(self) -> list[tuple[str, str, int]]:
+        """The confusion matrix of kinds without its zeros: true kind, what came first (``-`` if nothing did), how often.
+
+        Of several accepted kinds the true one is that which came first, else the best.
+        """
+        faults = [one for one in self.looked_at if one.sort == "fault"]
+        cells = Counter((one.first if one.first_right else one.wanted[0], one.first or "-") for one in faults)
+        return [(wanted, first, count) for (wanted, first), count in sorted(cells.items())]
+
+    @property
     def confusions(self) -> list[tuple[str, str, int]]:
         """Accepted kind, reported kind and how often, for faults with another kind named first; silence is not confusion."""
         wrong = Counter((one.wanted[0], one.first) for one in self.looked_at if one.sort == "fault" and one.outcome == "wrong")

@@ -86,9 +86,25 @@ class Result(BaseModel):
         return bool({*self.roots, *self.candidates} & {*self.wanted})
 
     @property
+    def agrees(self) -> bool:
+        """Whether the answer is no mistake.
+
+        Of a fault an accepted kind stands first, named or likeliest, nothing is found that must not be, and the service is called
+        what it may be; any other case came out right.
+        """
+        if self.sort == "fault":
+            return self.first_right and self.status_right and not self.forbidden and self.outcome != "healthy"
+        return self.right
+
+    @property
     def is_known_wrong(self) -> bool:
         """Whether it came out wrong, and people know and keep it."""
-        return bool(self.known_wrong) and not self.right
+        return bool(self.known_wrong) and not self.agrees
+
+    @property
+    def is_healed(self) -> bool:
+        """Whether it is marked as known to come out wrong, and comes out right: the mark has to go."""
+        return bool(self.known_wrong) and self.agrees
 
 
 def unread(case: Case, error: str) -> Result:

@@ -34,7 +34,7 @@ def text(result: Score, *, only_figures: bool = False) -> str:
     if only_figures:
         return "\n".join([*lines, "", *summary(result)])
     tables = [line for of in ("layer", "cause") for line in ("", *matrix(result, of))]
-    return "\n".join([*_cases(result), "", *lines, "", *summary(result), *_confused(result), *tables])
+    return "\n".join([*_cases(result), "", *lines, "", *summary(result), *_confused(result), *known_wrong(result), *tables])
 
 
 def _cases(result: Score) -> list[str]:
@@ -119,6 +119,18 @@ def _confused(result: Score) -> list[str]:
     return ["taken for another kind:", *pairs] if pairs else []
 
 
+def known_wrong(result: Score) -> list[str]:
+    """Cases that are known to come out wrong, and why; and those whose mark has to go."""
+    known = [one for one in result.looked_at if one.is_known_wrong]
+    healed = [one for one in result.looked_at if one.is_healed]
+    lines = [
+        "known to come out wrong:",
+        *(f"  {one.case}: {one.outcome}, {one.first or '-'} first: {one.known_wrong}" for one in known),
+    ]
+    marks = ["right, though marked known_wrong; take the mark out of truth.toml:", *(f"  {one.case}" for one in healed)]
+    return [*(lines if known else []), *(marks if healed else [])]
+
+
 def matrix(result: Score, of: Literal["layer", "cause"]) -> list[str]:
     """How often each true layer or cause of the faults was reported as which: rows are true, columns reported."""
     names = [entry.value for entry in (Layer if of == "layer" else Cause)]
@@ -139,6 +151,14 @@ def as_markdown(result: Score, *, only_figures: bool = False) -> str:
     figures = [(heading, *(_cell(one, count, of) or "-" for one in told)) for heading, count, of in _COLUMNS]
     parts = [] if only_figures else [*_rows(("case", "wanted", "first", "status", "right"), cases), ""]
     parts += [*_rows(("", *(one.group for one in told)), figures), "", *(f"- {line}" for line in summary(result))]
+    wrong = [] if only_figures else [cell for cell in result.confusion if cell[0] != cell[1]]
+    parts += (
+        ["", *_rows(("true kind", "came first", "cases"), [(one, other, str(count)) for one, other, count in wrong])]
+        if wrong
+        else []
+    )
+    known = [(one.case, one.outcome, one.first or "none", one.known_wrong) for one in result.looked_at if one.is_known_wrong]
+    parts += ["", *_rows(("known to come out wrong", "how", "first", "why"), known)] if known and not only_figures else []
     return "\n".join(parts)
 
 
@@ -156,5 +176,8 @@ def as_json(result: Score, *, only_figures: bool = False) -> dict[str, object]:
     """The score as JSON: figures by group, and the results of the cases that people may look at."""
     told: dict[str, object] = {"groups": [one.model_dump() for one in result.groups]}
     if not only_figures:
+        told["confusion"] = [{"true": wanted, "first": first, "cases": count} for wanted, first, count in result.confusion]
+        told["known_wrong"] = [one.case for one in result.looked_at if one.is_known_wrong]
+        told["healed"] = [one.case for one in result.looked_at if one.is_healed]
         told["results"] = [one.model_dump() for one in result.looked_at]
     return told
