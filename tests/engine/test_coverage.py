@@ -56,10 +56,12 @@ def test_a_layer_is_cleared_only_if_every_kind_of_it_is_ruled_out(verdicts: str,
 
 @pytest.mark.parametrize(("severity", "verdict"), product(("info", "warning", "critical"), (Verdict.ABSENT, Verdict.UNKNOWN)))
 def test_a_layer_is_implicated_by_a_grave_finding_of_its_own(severity: Severity, verdict: Verdict) -> None:
-    """What is only worth knowing implicates nobody, nor does what was found elsewhere; all of its own are listed."""
-    calm = LayerState.CLEARED if verdict is Verdict.ABSENT else LayerState.NOT_EVALUATED
+    """What is only worth knowing implicates nobody and clears nothing; what was found elsewhere does not count."""
+    calm = LayerState.PARTLY if verdict is Verdict.ABSENT else LayerState.NOT_EVALUATED
     view = layer_view(Layer.ENGINE, [ruling(1, verdict)], [finding(severity), finding("critical", "cuda")])
     assert view.state is (calm if severity == "info" else LayerState.IMPLICATED)
     assert view.findings == (f"found-{severity}",)
+    elsewhere = layer_view(Layer.ENGINE, [ruling(1, verdict)], [finding("critical", "cuda")])
+    assert elsewhere.state is (LayerState.CLEARED if verdict is Verdict.ABSENT else LayerState.NOT_EVALUATED)
     both = layer_view(Layer.ENGINE, [ruling(1, verdict)], [finding("info"), finding(severity)])
     assert both.state is view.state

@@ -23,7 +23,7 @@ WORDS: dict[Grade, Confidence] = {"proof": "proven", "strong": "likely", "weak":
 def answer(*ways: Mapping[str, object], **told: object) -> Answer:
     """What a rule with these alternatives says of a replica whose cache is fairly full, with a line of its log."""
     frame = frame_of(SIGNALS, events=[at(60, "log", "cuda-oom", subject="replica/a")], sources=["log:engine"])
-    one = rule("x", HOLDS, **told).model_copy(update={"shows": rule("y", HOLDS, shows=list(ways)).shows})
+    one = rule("x", HOLDS, "strong", shows=list(ways), **told)
     return answer_of(frame, one, who("replica/a"), frame.recording.window.start)
 
 
