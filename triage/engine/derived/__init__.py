@@ -30,6 +30,9 @@ Derivation = Callable[[Frame, Subject], Floats | None]
 _LEAST_BATCH = 2
 """A limit of one request at a time is a choice, no batch."""
 
+_LATE_SCRAPES = 2
+"""Chosen: cells by which the last scrape may come after the last sign of life."""
+
 _SAME_START = 1.0
 """Seconds by which start times of one process differ: whole seconds and fractions."""
 
@@ -261,7 +264,7 @@ def _lost(frame: Frame, replica: Subject) -> Floats | None:
 
 
 def _unless_replaced(frame: Frame, replica: Subject, lost: Floats) -> Floats:
-    """Where nobody lists pods, one that goes for good while another comes may have been replaced on purpose: unknown."""
+    """Where nobody lists pods, one that goes for good while another comes, or with its target, may be taken away: unknown."""
     living = np.flatnonzero(lost == 0)
     if not len(living) or not (lost[living[-1] + 1 :] == 1).any():
         return lost
@@ -269,8 +272,22 @@ def _unless_replaced(frame: Frame, replica: Subject, lost: Floats) -> Floats:
     since = end - round(_REPLACED / frame.grid.step)
     others = (alive(frame, one) for one in frame.recording.subjects[Scope.REPLICA] if one != replica)
     begun = [int(np.flatnonzero(state == 1)[0]) for state in others if state is not None and (state == 1).any()]
-    replaced = any(max(since, 1) <= first for first in begun)
+    replaced = any(max(since, 1) <= first for first in begun) or _is_dropped(frame, replica, end)
     return np.where(np.arange(len(lost)) >= end, np.nan, lost) if replaced else lost
+
+
+def _is_dropped(frame: Frame, replica: Subject, end: int) -> bool:
+    """Whether nobody tries to scrape a replica from about its last sign of life on, while others are scraped.
+
+    Discovery drops a target whose pod is deleted; one that crashed, or whose host died, is tried in vain.
+
+    :param end: index after its last sign of life
+    """
+    up = frame.cells("target.up", replica)
+    if up is None or (up[:end] > 0).sum() == 0 or (up[end:] == 0).any():
+        return False
+    later = max((int(np.flatnonzero(~np.isnan(cells))[-1]) for cells in frame.of("target.up").values()), default=0)
+    return bool(np.isnan(up[end + _LATE_SCRAPES :]).all()) and later >= len(up) - _LATE_SCRAPES
 
 
 def _without_last_silence(lost: Floats, listed: Bools, width: int) -> Floats:

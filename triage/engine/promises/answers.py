@@ -22,6 +22,9 @@ _LOW = 0.5
 _ALL = 0.98
 """From so many answered requests on nobody outside misses a replica: a lost one of fifty would take two in a hundred."""
 
+_AROUND = 180.0
+"""Chosen: seconds before and after the end of a replica in which those that were inside fail; longer answers are few."""
+
 _SCRAPES = 2
 """One scrape that fails is an accident, two in a row are not: half a minute at the usual interval."""
 
@@ -66,7 +69,7 @@ def answers(frame: Frame) -> Iterator[Entry]:
     if len(dead) < len(replicas):
         for one in dead:
             yield Entry(_part(one, len(replicas), asked))
-    yield from (Entry(vital) for one in replicas if one.works and (vital := _ended(one.subject, frame)) is not None)
+    yield from (Entry(vital) for one in replicas if one.works and (vital := _ended(one.subject, asked, frame)) is not None)
 
 
 def _expected(frame: Frame) -> list[Subject]:
@@ -150,12 +153,12 @@ def _part(one: Replica, count: int, outside: "Outside | None") -> Vital:
     )
 
 
-def _ended(one: Subject, frame: Frame) -> Vital | None:
-    """A replica that works now and ended in the window: what was inside may have got no answer."""
+def _ended(one: Subject, outside: "Outside | None", frame: Frame) -> Vital | None:
+    """A replica that works now and ended in the window: what was inside may have got no answer, unless others count them all."""
     lost, again = frame.cells("replica.lost", one), frame.cells("pod.restarts", one)
     rows = [cells[frame.grid.window] > 0 for cells in (lost, again) if cells is not None]
     gone = np.flatnonzero(np.any(np.stack(rows), axis=0)) if rows else np.zeros(0, dtype=int)
-    if not len(gone):
+    if not len(gone) or (outside is not None and _all_answered(outside, frame.grid.first + gone, frame)):
         return None
     first, last = (float(frame.grid.times[frame.grid.first + int(index)]) for index in (gone[0], gone[-1]))
     return Vital(
@@ -168,6 +171,13 @@ def _ended(one: Subject, frame: Frame) -> Vital | None:
         until=last,
         reason=f"{one} was gone for a while and came back; whether what was inside it was answered is not known",
     )
+
+
+def _all_answered(outside: "Outside", cells: "np.ndarray[tuple[int], np.dtype[np.int64]]", frame: Frame) -> bool:
+    """Whether nearly every request was answered from a while before some cells to a while after them."""
+    width = max(1, round(_AROUND / frame.grid.step))
+    around = outside.cells[max(int(cells[0]) - width, 0) : int(cells[-1]) + width + 1]
+    return not np.isnan(around).all() and float(np.nanmin(around)) >= _ALL
 
 
 @dataclass(frozen=True)

@@ -131,7 +131,7 @@ def _count(view: View, frame: Frame, subject: Subject | None = None) -> Count | 
 
 def _all_ended_well(view: View, frame: Frame) -> bool:
     """Whether the view counts those that end well apart, and they are all that it counts."""
-    asked, well = total(frame, view.asked), total(frame, view.well) if view.well else None
+    asked, well = total(frame, view.asked), total(frame, *view.well)
     return asked is not None and well is not None and float(np.nansum(well)) >= _ALL * float(np.nansum(asked)) > 0
 
 

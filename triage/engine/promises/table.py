@@ -56,13 +56,13 @@ class View:
     :param asked: requests
     :param lost: those without an answer, each by another counter; the same request may be in several of them, so that the
         greatest counts and not the sum
-    :param well: those that ended well, by the same view: where they are all, none was lost though no loss was ever counted
-        (a counter by status has no series of failures until the first)
+    :param well: those that ended otherwise, by the same view: where they are all, none was lost though no loss was ever counted
+        (a counter by status or reason has no series of failures until the first)
     """
 
     asked: str
     lost: tuple[str, ...]
-    well: str = ""
+    well: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,7 @@ class Loss:
 
 
 _FAILED = ("gateway.5xx", "gateway.resets", "gateway.no_backend", "gateway.retries_exhausted")
+_ENDED = ("finished.stop", "finished.length", "finished.abort")
 _REFUSED = ("gateway.4xx", "gateway.429", "gateway.401", "gateway.overflow")
 
 LOSSES = (
@@ -94,9 +95,9 @@ LOSSES = (
         "error_ratio",
         "share of failed requests",
         (
-            (View("requests.distinct", ("requests.failed",)), View("gateway.requests", _FAILED, "gateway.2xx")),
+            (View("requests.distinct", ("requests.failed",)), View("gateway.requests", _FAILED, ("gateway.2xx",))),
             (View("backend.requests", ("backend.failures",)), View("gateway.upstream_requests", ("gateway.upstream_5xx",))),
-            (View("http.requests", ("http.5xx",), "http.2xx"), View("finished", ("finished.error",))),
+            (View("http.requests", ("http.5xx",), ("http.2xx",)), View("finished", ("finished.error",), _ENDED)),
         ),
         allowed=0.01,
         bad=0.05,
@@ -105,7 +106,7 @@ LOSSES = (
     Loss(
         "refused_ratio",
         "share of refused requests",
-        ((View("gateway.requests", _REFUSED, "gateway.2xx"),), (View("http.requests", ("http.4xx",), "http.2xx"),)),
+        ((View("gateway.requests", _REFUSED, ("gateway.2xx",)),), (View("http.requests", ("http.4xx",), ("http.2xx",)),)),
         allowed=0.05,
         bad=0.5,
         step=(2.0, 0.05),
