@@ -331,6 +331,8 @@ def test_what_all_lack_is_not_collected_and_what_one_lacks_is_news() -> None:
     (all_of_them,) = question(frame({}, events=[event, other])).odd
     assert (str(all_of_them.subject), all_of_them.support, all_of_them.salient) == ("service/svc", 2, False)
     assert question(frame({"kv.usage@replica/b": 0.5}, events=[event])).odd[0].salient
+    fresh = {"kv.usage@replica/b": 0.5, "tokens.generation@replica/a": 0.0}
+    assert not question(frame(fresh, events=[event])).odd[0].salient
 
 
 def test_a_target_that_offers_many_times_as_many_samples() -> None:

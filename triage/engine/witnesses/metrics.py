@@ -14,6 +14,8 @@ from triage.model.vocabulary import Scope
 _FAULTS = {"label-lost": "label-lost", "renamed": "renamed", "gone": "renamed", "core-missing": "core-missing"}
 """Names of events of kind ``metric``, and the fault that each one is."""
 
+_WORK = ("finished", "tokens.generation", "tokens.prompt")
+
 _GROWN, _LEAST_GROWN = 1.5, 2000.0
 _GROWN_MUCH, _LEAST_GROWN_MUCH = 3.0, 200.0
 """A target's samples vary by a few per cent (children of counters, pods that come). Half as many again is news where there are
@@ -62,12 +64,22 @@ def _once(found: list[Observation], frame: Frame) -> Iterator[Observation]:
 def _is_news(event: Event, frame: Frame) -> bool:
     """Whether a person would ask about it: it happened in the window, or a source lacks from the start what another one has.
 
-    What no source here shows somebody has chosen not to collect.
+    What no source here shows somebody has chosen not to collect, and an engine that was never asked has counted nothing yet.
     """
     if event.name != "core-missing":
         return event.time >= frame.recording.window.start - 2 * frame.recording.step
     signal = event.attrs.get("signal", "")
-    return bool(event.subject) and any(one != event.subject for one in frame.subjects_of(signal))
+    return (
+        event.subject is not None
+        and not _is_idle(event.subject, frame)
+        and any(one != event.subject for one in frame.subjects_of(signal))
+    )
+
+
+def _is_idle(subject: Subject, frame: Frame) -> bool:
+    """Whether somebody counts the work of an engine, and there was none."""
+    rows = [cells for name in _WORK if (cells := frame.cells(name, subject)) is not None]
+    return bool(rows) and not any((cells > 0).any() for cells in rows)
 
 
 def _sizes(frame: Frame) -> list[Series]:

@@ -1,4 +1,4 @@
-"""What a source always shows and does not show here: an event for each metric of its core that a target never has."""
+"""What a source shows by itself and does not show here: an event for each metric of its core that a target never has."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -96,6 +96,6 @@ def _missing(target: _Target, core: _Core) -> list[tuple[str, str]]:
 def _event(target: _Target, metric: str, signal: str, window: Window) -> Event:
     """The event of one metric that one target lacks."""
     attrs = {"dialect": target.dialect.name, "metric": metric, "signal": signal}
-    text = f"{target.dialect.title} does not show {metric}, which it always has"
+    text = f"{target.dialect.title} does not show {metric}, which it has where nobody filters"
     time = min(max(target.begin, window.baseline_start), window.end)
     return Event(time, "metric", "core-missing", target.subject, attrs, text, target.dialect.name)
