@@ -154,6 +154,34 @@ def test_a_rule_without_playbook_is_an_error(tmp_path: Path) -> None:
     assert [problem.check for problem in problems(tmp_path, beside=beside)] == ["playbook"]
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "word"),
+    [
+        ("title: KV blocks not returned", "title: KV blocks kept", "has the title 'KV blocks kept'"),
+        ("layer: engine", "layer: cuda", "has the layer 'cuda'"),
+        ("## Fix", "## Mend", "cannot be used"),
+    ],
+)
+def test_a_playbook_tells_what_its_rule_tells(tmp_path: Path, old: str, new: str, word: str) -> None:
+    """Its title, layer and cause are the rule's, and it can be read."""
+    shipped = (bundled("playbooks") / "kv-leak.md").read_text(encoding="utf-8")
+    assert old in shipped
+    (tmp_path / "kv-leak.md").write_text(shipped.replace(old, new, 1), encoding="utf-8")
+    (problem,) = problems(tmp_path, beside=replace(BESIDE, playbooks={"kv-leak": tmp_path}))
+    assert problem.check == "playbook"
+    assert word in problem.summary
+
+
+def test_what_is_left_to_fill_in_is_told_in_all_files_of_a_kind(tmp_path: Path) -> None:
+    """In the rule, its playbook and its case, each at its place."""
+    (tmp_path / "kv-leak.md").write_text((bundled("playbooks") / "kv-leak.md").read_text() + "TODO\n")
+    (tmp_path / "truth.toml").write_text('[truth]\nroot = ["kv-leak"]\nnote = "TODO why"\n')
+    own, alike = Case(("kv-leak",), path=tmp_path), Case(("runaway-generation",))
+    beside = replace(BESIDE, playbooks={"kv-leak": tmp_path}, cases=(own, alike))
+    found = [one for one in problems(tmp_path, "a lab: nothing", "TODO a lab: nothing", beside) if one.check == "todo"]
+    assert [(one.path.name, one.column) for one in found] == [("kv-leak.yaml", 12), ("kv-leak.md", 1), ("truth.toml", 9)]
+
+
 def test_a_number_of_events_or_a_state_needs_no_source(tmp_path: Path) -> None:
     """One death is one death: only measured quantities need a reason for their bound."""
     text = SOUND.replace("sources:", "false_positives:").replace("kv.usage, at_least: 0.9", "replica.lost, at_least: 1")

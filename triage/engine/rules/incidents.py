@@ -21,7 +21,7 @@ class Incident(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str
-    address: str = Field(pattern=r"https?://\S+")
+    address: str = Field(pattern=r"^https?://\S+$")
     kind: str
     says: str
 
