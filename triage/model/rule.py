@@ -325,7 +325,7 @@ class Rule(BaseModel):
     :param needs: what must be known and true for the claim at all; where it is not, the kind stays open
     :param refuted_by: a measured contradiction of the kind, however it shows itself
     :param expects: what it brings about; measured and missing speaks against it, and is shown so
-    :param effect: it is never a cause by itself: where nothing else explains it, the cause is open
+    :param effect: it is never a cause by itself, unless an alternative better than weak says what brought it about
     :param standing: it was there all along and showed only under load, so it explains what began later
     :param sustains: it feeds itself and outlives its trigger
     :param trigger: it sets off a mechanism; where one is found that has a name of its own, that is told first

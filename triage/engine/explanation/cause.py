@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from triage.engine.explanation.findings import present_answers
+from triage.engine.explanation.findings import is_effect, present_answers
 from triage.engine.explanation.wording import noun
 from triage.engine.rules.evaluate import Answer, Ruling
 from triage.engine.sources import how_to_get
@@ -37,7 +37,7 @@ def cause_of(status: Status, findings: Sequence[Finding], rulings: Sequence[Ruli
     if not roots:
         return _without_root(status, rulings, noticed)
     first = roots[0]
-    if by_id[first.rule].rule.effect:
+    if is_effect(by_id[first.rule]):
         explained = {*noticed, *_told_by(by_id[first.rule])}
         rivals = _among([r for r in rulings if first.rule in r.rule.effects], explained, least=1.0)
         text = f"{first.title} is an effect; what brought it about could not be seen."

@@ -6,7 +6,7 @@ from triage.engine.explanation.rank import Candidate, Place, rank
 from triage.engine.explanation.wording import check_lines, sentence
 from triage.engine.frame import Frame
 from triage.engine.rules.evaluate import Answer, Ruling
-from triage.model.diagnosis import Confidence, Finding, Severity, Verdict
+from triage.model.diagnosis import Confidence, Finding, Role, Severity, Verdict
 from triage.model.rule import GRADES, Rule
 from triage.model.vocabulary import Cause
 
@@ -24,7 +24,7 @@ def findings_of(
     """
     found = {ruling.rule.id: ruling for ruling in rulings if ruling.verdict is Verdict.PRESENT}
     places = rank([_candidate(ruling, harmed) for ruling in found.values()], _bridges(rulings))
-    return tuple(_finding(found[place.candidate.rule], place, frame, first_step) for place in places)
+    return tuple(_finding(found[place.candidate.rule], place, _role(place, places), frame, first_step) for place in places)
 
 
 def _candidate(ruling: Ruling, harmed: bool | None) -> Candidate:
@@ -37,13 +37,18 @@ def _candidate(ruling: Ruling, harmed: bool | None) -> Candidate:
         _onset(answers),
         frozenset(rule.effects),
         until=_end(answers),
-        effect=rule.effect,
+        effect=is_effect(ruling),
         standing=rule.standing,
         sustains=rule.sustains,
         trigger=rule.trigger,
         mechanism=rule.cause is not Cause.TOOLING and not (rule.otherwise or rule.bystander),
         bystander=rule.bystander and harmed is True,
     )
+
+
+def is_effect(ruling: Ruling) -> bool:
+    """Whether a present kind follows from something else: an effect, of which no alternative says what brought it about."""
+    return ruling.rule.effect and all(way.grade == "weak" for answer in present_answers(ruling) for way in answer.holding)
 
 
 def _bridges(rulings: Sequence[Ruling]) -> Mapping[str, frozenset[str]]:
@@ -55,8 +60,11 @@ def severity_of(rule: Rule, answer: Answer, harmed: bool | None) -> Severity:
     """How bad a finding is: as its rule says where users suffer or nobody can say; where they do not, far less.
 
     What is proven is worth a warning before anybody suffers; a pattern that harms nobody is worth knowing.
-    So are lines that are no news, unless users are known to suffer.
+    So are lines that are no news, unless users are known to suffer. Of a kind that often harms nobody users do not suffer where
+    what it brings about was measured and is missing: they suffer from something else.
     """
+    if rule.unharmed and answer.contradictions:
+        return min(rule.unharmed, rule.severity, key=_WEIGHTS.__getitem__)
     if harmed or (harmed is None and not answer.usual):
         return rule.severity
     calm: Severity = rule.unharmed or ("warning" if answer.grade == "proof" else "info")
@@ -72,7 +80,7 @@ def confidence_of(answer: Answer) -> Confidence:
 def present_answers(ruling: Ruling) -> list[Answer]:
     """Answers of the subjects that have it: what proves most first, then the earliest, then by name."""
     answers = [answer for answer in ruling.answers if answer.verdict is Verdict.PRESENT]
-    return sorted(answers, key=lambda a: (a.since if a.since is not None else 0.0, a.subject))
+    return sorted(answers, key=lambda a: (_WORDS.index(confidence_of(a)), a.since if a.since is not None else 0.0, a.subject))
 
 
 def _onset(answers: Sequence[Answer]) -> float | None:
@@ -87,7 +95,20 @@ def _end(answers: Sequence[Answer]) -> float | None:
     return max(known) if len(known) == len(ends) else None
 
 
-def _finding(ruling: Ruling, place: Place, frame: Frame, first_step: Callable[[str], str]) -> Finding:
+def _role(place: Place, places: Sequence[Place]) -> Role:
+    """What a finding is among the others: no root is what harms nobody, nor a bystander that explains nothing beside a cause."""
+    if not place.root:
+        return "consequence"
+    aside = place.candidate.bystander and not place.explains and any(_is_cause(other) for other in places)
+    return "contributing" if aside or place.candidate.severity == "info" else "root"
+
+
+def _is_cause(place: Place) -> bool:
+    """Whether users may suffer from a finding by itself, as far as can be told."""
+    return place.root and not place.candidate.bystander and place.candidate.severity != "info" and place.candidate.proof > 0
+
+
+def _finding(ruling: Ruling, place: Place, role: Role, frame: Frame, first_step: Callable[[str], str]) -> Finding:
     """A present rule as a person reads it."""
     rule, answers = ruling.rule, present_answers(ruling)
     worst = answers[0]
@@ -104,7 +125,7 @@ def _finding(ruling: Ruling, place: Place, frame: Frame, first_step: Callable[[s
         subject=str(worst.subject),
         subjects=tuple(str(answer.subject) for answer in answers),
         severity=severity,
-        role="root" if place.root and severity != "info" else "contributing" if place.root else "consequence",
+        role=role,
         onset=onset,
         until=_end(answers),
         confidence=confidence_of(worst),

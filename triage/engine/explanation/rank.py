@@ -91,9 +91,10 @@ def _link(places: Mapping[str, Place], bridges: Mapping[str, frozenset[str]]) ->
 def _reach(cause: Candidate, bridges: Mapping[str, frozenset[str]]) -> frozenset[str]:
     """Kinds that a finding can lead to, directly or over one kind that could not be judged.
 
-    A trigger explains only what it is known to lead to: over something unseen a change could explain everything.
+    A trigger explains only what it is known to lead to: over something unseen a change could explain everything. So does a
+    bystander, by which nobody suffers.
     """
-    if cause.trigger:
+    if cause.trigger or cause.bystander:
         return cause.leads_to
     return cause.leads_to.union(*(bridges[kind] for kind in cause.leads_to if kind in bridges))
 
