@@ -244,3 +244,24 @@ def test_a_service_of_the_settings_is_classified_with_the_flags_beside_it() -> N
     assert looked_at(alone, service_of(alone, Settings())) is Looked.LOGS
     later = arguments("--logs", "a.log", "--since", "1h")
     assert looked_at(later, service_of(later, Settings())) is Looked.HISTORY
+
+
+def shown_commands() -> Iterator[tuple[str, str]]:
+    """Every command line that a page shows in a block of its own, without what explains it; with page and line."""
+    for page in sorted([*(ROOT / "docs").glob("*.md"), ROOT / "README.md"]):
+        for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), start=1):
+            found = re.match(r"    (?:\S+ .* \| )?triage ([a-z].*)", line)
+            if found and "COMMAND" not in line:
+                yield f"{page.name}:{number}", re.split(r" {2,}| > | \|\| ", found[1])[0]
+
+
+@pytest.mark.parametrize(("place", "line"), shown_commands())
+def test_what_the_pages_show_can_be_typed(place: str, line: str) -> None:
+    """Flags that a page shows are there, and count beside each other; brackets and dots stand for what may be left out."""
+    words = shlex.split(re.sub(r"\[[^\]]*\]|…", "", line))
+    if words[0] != "help":
+        refuse_idle(parser().parse_args(words), words[0])
+        return
+    with pytest.raises(SystemExit) as stop:
+        parser().parse_args([*words[1:], "--help"])
+    assert stop.value.code == 0, place
