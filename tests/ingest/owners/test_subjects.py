@@ -44,6 +44,7 @@ def replica(name: str) -> Subject:
 
 OWNED = (
     "llm-prod", "llm-prod-0", "llm-prod-12", "llm-prod-5b59c84684-2mchc", "llm-prod-5b59c84684", "llm-prod-2mchc",
+    "llm-prod-5f7b8-kk2p9",
     "llm-prod-predictor", "llm-prod-predictor-00001-deployment-5b59c84684-2mchc", "llm-prod-decode-7c9d5b8f6-x8q2m",
     "llm-prod-vllmworker-7c9d5b8f6-x8q2m", "llm-prod-vllmdecodeworker-0",
     "llm-prod-prefill-0", "llm-prod-0-1", "llm-prod-0-worker", "llm-prod-head", "llm-prod-worker-0", "llm-prod-engine",
@@ -302,6 +303,15 @@ def test_model_that_several_serve_ties_nobody() -> None:
     assert not selection(apart, "chat", **MODEL).named
     named = [engine(model_name="swift-32b", instance="10.0.0.1:8000"), engine(service="chat", instance="10.0.0.2:8000")]
     assert set(selection(named, "chat", **MODEL).replicas) == {"10.0.0.2:8000"}
+
+
+def test_the_only_workload_behind_a_pool() -> None:
+    """A pool is called after the workload that it sends to: its engines are the service's where nobody else has any."""
+    pods = [engine(instance=f"10.0.0.{n}:8000", pod=f"swift-{n}", model_name="acme/Swift") for n in (0, 1)]
+    assert set(selection(pods, "swift-pool").replicas.values()) == {"swift-0", "swift-1"}
+    assert not selection(pods, "falcon-pool").named
+    assert not selection([*pods, engine(instance="10.0.0.9:8000", pod="falcon-0")], "swift-pool").named
+    assert not selection([engine(instance="10.0.0.0:8000", pod="swift-0", service="other")], "swift-pool").named
 
 
 def test_one_engine_that_says_nothing() -> None:

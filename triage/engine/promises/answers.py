@@ -1,7 +1,7 @@
 """Whether anybody answers at all: now, and for which part of the service not."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -62,7 +62,7 @@ class Replica:
 
 def answers(frame: Frame) -> Iterator[Entry]:
     """Whether requests are answered now, of the service, and the replicas that answer nothing."""
-    replicas = [_replica(one, frame) for one in _expected(frame)]
+    replicas = _without_surplus([_replica(one, frame) for one in _expected(frame)], frame)
     asked = _answered_outside(frame)
     yield Entry(_service(frame, replicas, asked))
     dead = [one for one in replicas if one.works is False]
@@ -76,6 +76,15 @@ def _expected(frame: Frame) -> list[Subject]:
     """Replicas that should answer now: those whose engine or target is known."""
     known = [one for name in (*_ENGINE, "target.up", "replica.lost", "pod.ready") for one in frame.subjects_of(name)]
     return sorted({one for one in known if one.scope is Scope.REPLICA})
+
+
+def _without_surplus(replicas: list[Replica], frame: Frame) -> list[Replica]:
+    """Replicas of which nobody hears any more were taken away or replaced where as many work as the cluster wants."""
+    wanted = total(frame, "replicas.desired")
+    works = sum(one.works is True for one in replicas)
+    if wanted is None or np.isnan(wanted[-1]) or works < max(wanted[-1], 1.0):
+        return replicas
+    return [replace(one, works=None) if one.is_silent else one for one in replicas]
 
 
 def _replica(one: Subject, frame: Frame) -> Replica:

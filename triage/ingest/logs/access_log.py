@@ -162,7 +162,7 @@ def _nginx(line: bytes) -> AccessLine | None:
         status=int(status),
         path=_text(path),
         flags=_nginx_flags(int(status), last_wait, b"" if upstream == b"-" else upstream),
-        seconds=float(seconds),
+        seconds=_number(seconds),
         upstream=_address(upstream),
         request_id=_text(request_id),
         retry=upstreams.count(b", "),
@@ -363,7 +363,7 @@ def _alb(line: bytes) -> AccessLine | None:
         return None
     target, before, inside, after, status, sent, path = found.groups()
     flags = {460: "DC", 504: "UT", 502: "UC"}.get(int(status), "UH" if int(status) == 503 and target == b"-" else "")
-    seconds = sum(max(float(part), 0.0) for part in (before, inside, after))
+    seconds = sum(_number(part) or 0.0 for part in (before, inside, after))
     return AccessLine(int(status), _text(path), flags, seconds, _address(target), sent=int(sent))
 
 

@@ -194,7 +194,7 @@ class KubeEvent:
 
 _LINE = re2.compile(rb"^(.{0,120}?)\b(Normal|Warning) +([A-Za-z]\w*) +(?:([\w.-]+)/)?([A-Za-z][\w.]*)/(\S+) +(.*)$")
 _AGE = re2.compile(rb"^(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$")
-_SUFFIX = re2.compile(r"^(.+?)(?:-[0-9a-f]{6,10})?-(?:[a-z0-9]{5}|\d{1,4})$")
+_SUFFIX = re2.compile(r"^(.+?)(?:-[0-9a-f]{5,10})?-(?:[a-z0-9]{5}|\d{1,4})$")
 
 
 def kube_event_of_line(line: bytes, clock: Clock, end: float) -> KubeEvent | None:

@@ -17,6 +17,10 @@ _EXPORTER = re2.compile(r"(?i)(?:^|-)(?:\w*exporter|kube-state-metrics)(?:-|$)")
 """Pods that only watch: they are nobody's service, whatever their name begins with."""
 
 
+_KEDA = "keda-hpa-"
+"""What KEDA puts before a workload's name to call the autoscaler that it makes for it."""
+
+
 class Owned(NamedTuple):
     """Whom something is about.
 
@@ -103,4 +107,5 @@ class Context:
     def is_workload(self, name: str) -> bool:
         """Whether a deployment, stateful set … goes by the service's name, or is the one that was adopted."""
         ours = (self.service, self.adopted or self.service)
+        name = name.removeprefix(_KEDA)
         return name in ours or name.startswith(f"{self.service}-") or workload_of(name) in ours

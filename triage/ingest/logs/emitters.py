@@ -44,7 +44,11 @@ _NAMES: tuple[tuple[str, str], ...] = (
     ("quality", r"(?:answer-|golden-?)?eval\w*|quality|golden\w*|samples?(?:-outputs)?|outputs?(?:-checks)?|checks|canary"),
     ("inventory", r"(?:fleet-)?inventory|fleet|images"),
     ("client", r"client|loadgen|load-?test|bench\w*|app|sdk|batch"),
-    ("engine", r"engine|vllm|sgl(?:ang)?|trtllm|tensorrt\w*|triton\w*|tgi|text-generation\w*|llama\w*|lmdeploy|prefill|decode"),
+    (
+        "engine",
+        (r"engine|vllm|sgl(?:ang)?|trtllm|tensorrt\w*|triton\w*|tgi|text-generation\w*|llama-?(?:cpp|server)|ollama|lmdeploy"
+        r"|prefill|decode"),
+    ),
 )  # fmt: skip
 """Kinds of emitter and the words that a file's name begins with."""
 
@@ -104,7 +108,14 @@ _FEATURES: tuple[tuple[str, tuple[bytes, ...]], ...] = (
         (rb"prober\.go", rb"kuberuntime_manager", rb"pod_workers\.go", rb"container_log_manager", rb"\bkubelet(?:\.go|_)"),
     ),
     ("gateway", (rb'^\[[^\]]+\] "(?:GET|POST|PUT|DELETE) ', rb'"response_flags"', rb"vllm_router", rb"LiteLLM", rb"haproxy\[")),
-    ("gateway", (rb'" \d{3} \d+ "[^"]*" "[^"]*"', rb"(?i)\bupstream\b", rb'"caller":"(?:requestcontrol|scheduling|handlers)/')),
+    (
+        "gateway",
+        (
+            rb'" \d{3} \d+ "[^"]*" "[^"]*"',
+            rb"(?i)\bupstream\b",
+            rb'"caller": ?"(?:requestcontrol|scheduling|handlers|datalayer|datastore|saturationdetector|epp)/',
+        ),
+    ),
     ("gateway", (rb"\d+#\d+: \*\d+ ", rb"\b(?:sglang|smg|vllm|dynamo)_router", rb"dynamo_llm::http")),
     ("dns", (rb"plugin/(?:errors|kubernetes|forward)", rb"CoreDNS", rb"\bNXDOMAIN\b", rb"\bSERVFAIL\b")),
     ("etcd", (rb'"caller":"(?:etcdserver|wal|lease|rafthttp|embed)',)),
@@ -202,7 +213,11 @@ def _by_name(stem: str) -> tuple[str, str]:
         found = pattern.search(stem)
         if found is not None:
             return kind, found.group(1) or stem
-    return "other", stem
+    return ("gateway", stem) if _ENDS_AS_GATEWAY.search(stem) else ("other", stem)
+
+
+_ENDS_AS_GATEWAY = re2.compile(r"(?i)[-_.](?:epp|gateway|gw|router|ingress|envoy|(?:ha)?proxy|lb)$")
+"""Programs on the way to engines are called after whom they serve, and what they are comes last."""
 
 
 def is_engines(line: bytes) -> bool:

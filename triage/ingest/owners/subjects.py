@@ -253,7 +253,7 @@ def owned_by(name: str, service: str, others: Collection[str] = ()) -> bool:
 
 @lru_cache(maxsize=64)
 def _owned_pattern(service: str) -> Any:
-    replica = rf"-\d+(-worker|-\d+)*|-{_ID}{{6,10}}(-[a-z0-9]{{5}})?|-{_ID}{{5}}"
+    replica = rf"-\d+(-worker|-\d+)*|-{_ID}{{5,10}}(-[a-z0-9]{{5}})?"
     name = re2.escape(_plain(service))
     return re2.compile(rf"(keda-hpa-)?{name}(-({_KINDS})|-\d{{5}})*({replica})?(-({_KINDS}))?(-\d+){{0,2}}")
 
@@ -362,7 +362,7 @@ class _Evidence:
         pods -= set(places.names)
         named = self.named or bool(pods)
         pods |= {engine.pod for engine in engines if engine.pod and engine.ours}
-        adopted = [] if any(engine.ours or engine.pod in pods for engine in engines) else _adopted(engines)
+        adopted = [] if any(engine.ours or engine.pod in pods for engine in engines) else _adopted(engines, self.service)
         workloads = frozenset(maker for engine in adopted for maker in _makers(self.owners.get(engine.pod, ())))
         pods |= {engine.pod for engine in adopted if engine.pod}
         pods |= {pod for pod, owners in self.owners.items() if workloads & _makers(owners)} - strangers
@@ -422,15 +422,28 @@ def _makers(owners: Collection[tuple[str, str]]) -> frozenset[str]:
     return frozenset((owner.rpartition("-")[0] or owner) if kind == "ReplicaSet" else owner for kind, owner in known)
 
 
-def _adopted(engines: Sequence[_Engine]) -> list[_Engine]:
+def _adopted(engines: Sequence[_Engine], service: Service) -> list[_Engine]:
     """Engines of the declared model where nobody's name is the service's: ``app: vllm`` says little of whose it is.
 
-    Where they go by several names or are in several namespaces, several services have the same model, and nobody can say which of
-    them is meant.
+    Else those of the only workload there is, if the service's name begins with its (a pool ``llama-pool`` of ``llama-0``). Where
+    they go by several names or are in several namespaces, several services have the same model, and nobody can say which of them
+    is meant.
     """
-    serving = [engine for engine in engines if engine.serves]
+    serving = [engine for engine in engines if engine.serves] or _of_the_only_workload(engines, service)
     names = {engine.names for engine in serving if engine.names}
     return serving if len(names) <= 1 and len({engine.namespace for engine in serving if engine.namespace}) <= 1 else []
+
+
+def _of_the_only_workload(engines: Sequence[_Engine], service: Service) -> list[_Engine]:
+    """All engines, if their pods are of one workload whose name begins the service's, and no label names another."""
+    found = {_POD.sub("", engine.pod) for engine in engines}
+    workload = next(iter(found)) if len(found) == 1 else ""
+    ours = bool(workload) and service.name.startswith(f"{workload}-") and all(engine.names <= {workload} for engine in engines)
+    return list(engines) if ours else []
+
+
+_POD = re2.compile(rf"-(?:\d{{1,4}}|{_ID}{{5,10}}-[a-z0-9]{{5}}|[a-z0-9]{{5}})$")
+"""What makes a workload's name that of one of its pods."""
 
 
 def _by_address(engine: _Engine) -> tuple[str, str]:
