@@ -26,7 +26,7 @@ import pydantic  # noqa: F401
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PATIENCE = 120
+PATIENCE = 300
 """Seconds after which a mutant is taken for one that never ends, which is noticed."""
 
 

@@ -52,6 +52,15 @@ def test_more_than_one_in_twenty_is_a_broken_input(count: int, broken: bool) -> 
     assert (f"{SIGNAL} of replica/a comes out at 2, and nothing exceeds its peak: why" == told) is broken
 
 
+@pytest.mark.parametrize("high", [0.96, 1.0, 1.0 + TOLERANCE])
+def test_many_within_the_tolerance_are_no_fault(high: float) -> None:
+    """A card that works at its peak all the time is believed."""
+    left, told = believed(shares(high, CELLS))
+    assert left is not None
+    assert (left == high).all()
+    assert told == ""
+
+
 def test_cells_without_a_value_count_for_nothing() -> None:
     """Six of a hundred measured ones are many, though they are few of all; and none at all is no fault."""
     left, _ = believed(shares(2.0, 6, missing=100))
