@@ -189,7 +189,7 @@ class _Target:
     def troubles(self) -> list[str]:
         """What went wrong, one sentence each."""
         found = [
-            f"{reason} ({count} of {self.scrapes} scrapes){f': {hint}' if hint else ''}"
+            f"{reason} ({count} of {self.scrapes} scrapes){f'; {hint}' if hint else ''}"
             for (reason, hint), count in sorted(self.failures.items())
         ]
         if self.restarts:

@@ -256,7 +256,7 @@ def test_nobody_listens(collector: Collector, request_for: Asking) -> None:
     assert recording.sources[0].state == "failed"
     assert (
         recording.sources[0].reason
-        == f"{address} refuses connections (4 of 4 scrapes): is the server running, is the port right?"
+        == f"{address} refuses connections (4 of 4 scrapes); is the server running, is the port right?"
     )
 
 
@@ -285,8 +285,8 @@ def breaks_off_packed(handler: Handler, number: int) -> None:
         ),
         (plain(b"[]", "application/json"), "answers with JSON instead of metrics in text"),
         (plain(b"not found", status=404), "has no metrics at /prometheus/metrics (404)"),
-        (plain(b"off", status=501), "(501) (2 of 2 scrapes): switch them on"),
-        (plain(b"who are you", status=401), "refuses access (401) (2 of 2 scrapes): set TRIAGE_ENDPOINT_TOKEN"),
+        (plain(b"off", status=501), "(501) (2 of 2 scrapes); switch them on"),
+        (plain(b"who are you", status=401), "refuses access (401) (2 of 2 scrapes); set TRIAGE_ENDPOINT_TOKEN"),
         (plain(b"boom", status=500), "answers with an error (500)"),
         (plain(b"hello engine, how are you"), "answers with something else than metrics"),
         (plain(b""), "answers, but shows no metric at all"),

@@ -93,6 +93,8 @@ def _vocabulary(form: str) -> ExitCode:
 def _lines(diagnosis: "Diagnosis") -> Iterator[str]:
     """Sources, signals, rules, and what to do for more."""
     coverage = diagnosis.coverage
+    if not coverage.rules_evaluated and any(source.state == "failed" for source in coverage.sources):
+        yield diagnosis.headline
     yield f"{diagnosis.service}: {coverage.rules_evaluated} of {coverage.rules_total} rules can be judged"
     yield from _sources(coverage)
     yield from _signals(coverage)
@@ -102,11 +104,12 @@ def _lines(diagnosis: "Diagnosis") -> Iterator[str]:
 
 
 def _sources(coverage: "Coverage") -> Iterator[str]:
-    """What became of each source."""
+    """What became of each source, first of those that failed."""
     from triage.cli.table import aligned
 
     yield from ("", "Sources")
-    rows = [(f"  {source.name}", source.state, source.reason) for source in coverage.sources]
+    sources = sorted(coverage.sources, key=lambda source: source.state != "failed")
+    rows = [(f"  {source.name}", source.state, source.reason) for source in sources]
     yield from aligned(rows).splitlines() if rows else ["  none"]
 
 
