@@ -42,7 +42,7 @@ class Line(NamedTuple):
     :param about: whom it is about unless it names somebody itself
     :param phase: of an engine: ``starting`` or ``running``; empty if nobody knows
     :param marks: attributes that each of its events gets
-    :param count: how many times it was said
+    :param said: how many times it was said
     """
 
     text: bytes
@@ -50,7 +50,7 @@ class Line(NamedTuple):
     about: Owned
     phase: str = ""
     marks: Mapping[str, str] = {}
-    count: int = 1
+    said: int = 1
 
 
 class _Shape(NamedTuple):
@@ -143,7 +143,7 @@ class Meaning:
             about = self._about(match, line)
             apart = tuple(match.groups.get(name, "") for name in match.signature.apart_by)
             key = Key("log", match.signature.id, about.subject, apart)
-            self._matched.add(key, line.time, partial(self._log_event, match, line, about), line.count)
+            self._matched.add(key, line.time, partial(self._log_event, match, line, about), line.said)
             self._raised_before = self._raised_before and match.signature.id != "engine-started"
         self._state(text, line, keys, matches, raised=raised)
         if raised:
@@ -240,7 +240,7 @@ class Meaning:
         apart = () if name == "counted" else (shape.template,)
         key = Key("said", name, line.about.subject, apart)
         matched = tuple(one.signature.id for one in matches)
-        kept.add(key, line.time, partial(self._said_event, name, fields, line, shape, matched), line.count)
+        kept.add(key, line.time, partial(self._said_event, name, fields, line, shape, matched), line.said)
 
     def _said_event(
         self, name: str, fields: Mapping[str, str] | None, line: Line, shape: "_Shape", signatures_: tuple[str, ...]

@@ -239,7 +239,7 @@ class Reader:
         made = Event(time, "kube", event.reason, owned.subject, kept, clean(text), self.name)
         self._kept.add(Key("kube", event.reason, owned.subject, (event.object_name,)), time, lambda: made, event.count)
         line = f"{event.type} {event.reason} {event.namespace}/{event.object_kind}/{event.object_name} {event.message}"
-        self._meaning.read(self._line(line.encode(), time, owned)._replace(count=max(event.count, 1)))
+        self._meaning.read(self._line(line.encode(), time, owned)._replace(said=max(event.count, 1)))
 
     def _owner_of(self, event: KubeEvent) -> Owned:
         if not event.object_name:
