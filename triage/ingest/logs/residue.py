@@ -15,10 +15,12 @@ _GOOD_LEVELS = frozenset({"trace", "debug", "info"})
 
 FAILURE = (
     r"\b(?:errors?|exceptions?|fatal|panic(?:ked)?|fail(?:ed|ures?|s|ing)?|critical|severe|abort(?:ed|ing|s)?|crash(?:ed|es|ing)?"
-    r"|corrupt(?:ed|ion)?|cannot|can.t|could not|couldn.t|unable|refused|denied|rejected|invalid|illegal|lost|died|killed"
+    r"|corrupt\w*|cannot|can.t|could not|couldn.t|unable|refused|denied|rejected|invalid\w*|illegal\w*|lost|died|killed"
     r"|traceback|not ready|unhealthy|expired|e\d{4} \d\d:\d\d)(?:[^a-z]|$)|(?:error|exception|failure)\b"
+    r"|\b(?-i:Failed|Crash|Unhealthy|Invalid|Error|Killed)(?-i:[A-Z])"
 )
-"""Words of failure, as one pattern for the pass over each line; names of settings (``failureThreshold``) are none."""
+"""Words of failure, as one pattern for the pass over each line. Reasons of a cluster's events are some (``FailedMount``), names
+of settings (``failureThreshold``) are none."""
 
 STRONG = (
     r"\b(?:fatal|panic(?:ked)?|exception|traceback|crash(?:ed|ing)?|corrupt(?:ed|ion)?|failed to|failure|unable to|could not"
