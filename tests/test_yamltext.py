@@ -31,7 +31,6 @@ def test_plain_yaml_is_read() -> None:
         (b"? [1, 2]\n: x\n", (1, 3), "plain word"),
         (b"a: !!python/object/apply:os.system [ls]\n", (1, 4), "not YAML"),
         (b"a: \x07\n", (1, 1), "control characters"),
-        (b"[" * 5000, (1, 1001), "nesting"),
     ],
 )
 def test_bad_yaml_is_refused_with_its_place(data: bytes, place: tuple[int, int], word: str) -> None:
@@ -39,6 +38,12 @@ def test_bad_yaml_is_refused_with_its_place(data: bytes, place: tuple[int, int],
     with pytest.raises(YamlError, match=word) as caught:
         load(data)
     assert (caught.value.line, caught.value.column) == place
+
+
+def test_deep_nesting_is_refused() -> None:
+    """By libyaml's own limit, or for not ending; never by the depth of the interpreter's stack."""
+    with pytest.raises(YamlError):
+        load(b"[" * 5000)
 
 
 def test_a_huge_file_is_not_read() -> None:
