@@ -361,11 +361,16 @@ def _gpu_lost(frame: Frame, card: Subject) -> Floats | None:
 
 
 def _error_ratio(frame: Frame, _service: Subject) -> Floats | None:
-    """The worst view of it: by clients, by the gateway, or else by the engines' own front ends."""
+    """The worst view of it: by clients, by the gateway, else by what it gets back, or else by the engines' own front ends."""
     views = [
         share(total(frame, "requests.failed"), total(frame, "requests.distinct"), frame),
         share(total(frame, "gateway.5xx"), total(frame, "gateway.requests"), frame),
     ]
+    if all(view is None for view in views):
+        views = [
+            share(total(frame, "backend.failures"), total(frame, "backend.requests"), frame),
+            share(total(frame, "gateway.upstream_5xx"), total(frame, "gateway.upstream_requests"), frame),
+        ]
     if all(view is None for view in views):
         views = [
             share(total(frame, "http.5xx"), total(frame, "http.requests"), frame),

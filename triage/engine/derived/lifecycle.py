@@ -103,7 +103,7 @@ def failures(frame: Frame, _service: Subject) -> Floats | None:
     gateway = [cells for name in ("gateway.5xx", "gateway.resets") if (cells := total(frame, name)) is not None]
     if gateway:
         return together(gateway, Combine.MAX)
-    return first_measured(total(frame, "requests.failed"), total(frame, "http.5xx"))
+    return first_measured(*(total(frame, name) for name in ("requests.failed", "gateway.upstream_5xx", "http.5xx")))
 
 
 def failures_at_endings(frame: Frame, service: Subject) -> Floats | None:

@@ -49,6 +49,7 @@ _LEAST_CELLS = 2
 _FAILURES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("gateway.5xx", "gateway.4xx", "gateway.resets", "gateway.no_backend", "gateway.timeouts"), ("gateway.requests",)),
     (("backend.failures",), ("backend.requests",)),
+    (("gateway.upstream_5xx",), ("gateway.upstream_requests",)),
     (("http.5xx", "http.4xx"), ("http.requests",)),
     (("requests.failed", "requests.timeouts"), ("requests.attempts",)),
     (("finished.error", "finished.abort", "admission.rejected"), ("finished",)),
