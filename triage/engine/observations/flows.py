@@ -21,6 +21,10 @@ _LEAST_REQUESTS = 20.0
 """In five minutes: counters of two programs are read seconds apart, and what ends is counted late."""
 
 
+_FAILED = ("gateway.5xx", "backend.failures", "gateway.upstream_5xx", "gateway.resets")
+"""Who counts failures, the nearest to the user first."""
+
+
 def flows(frame: Frame) -> Seen:
     """Requests that vanish between whoever sends them and the engines' own counts.
 
@@ -46,7 +50,7 @@ def _observation(frame: Frame, service: Subject, amount: Floats, whole: Floats, 
     worst = int(index[np.argmax(amount[index])])
     first, last = int(index[0]), int(index[-1])
     share = float(amount[worst] / whole[worst])
-    failed = first_measured(*(total(frame, name) for name in ("gateway.5xx", "backend.failures", "gateway.upstream_5xx", "gateway.resets")))
+    failed = first_measured(*(total(frame, name) for name in _FAILED))
     span = slice(max(worst - round(_SPAN / frame.grid.step) + 1, 0), worst + 1)
     told = None if failed is None else float(np.nansum(failed[span]) * frame.grid.step) / float(amount[worst])
     attrs = {} if told is None else {"failed": f"{min(told, 1.0):.2f}"}
