@@ -81,7 +81,7 @@ FORMS = {
             "[a] [] 10.0.0.1:80, 10.0.0.2:80 0, 0 "
             "0.001, 0.003 502, 502 abc"
         ),
-        AccessLine(502, "/x", "UC", 0.004, "10.0.0.2:80", "abc", 1, "py", 0),
+        AccessLine(502, "/x", "UX", 0.004, "10.0.0.2:80", "abc", 1, "py", 0),
     ),
     "nginx with pairs": (
         '10.0.0.1 - - [16/Sep/2026:13:00:38 +0000] "POST /x HTTP/1.1" 499 0 "-" "py" rt=30.001 urt=30.001 upstream=10.1.1.1:8000',
@@ -108,7 +108,7 @@ FORMS = {
             "method=POST path=/v1/completions "
             "worker=http://10.76.204.171:8000 status=503 latency_ms=3"
         ),
-        AccessLine(503, "/v1/completions", "UF", 0.003, "10.76.204.171:8000", "27-6"),
+        AccessLine(503, "/v1/completions", "UX", 0.003, "10.76.204.171:8000", "27-6"),
     ),
     "vllm-router without a worker": (
         (
@@ -371,6 +371,16 @@ def test_a_reset_of_an_idle_connection_is_told_from_a_cut_answer() -> None:
     assert [event.attrs["count"] for event in found["connection-reset-idle"]] == ["1"] * 4
     (burst,) = found["connection-reset-running"]
     assert (burst.attrs["count"], burst.attrs["upstream"], burst.attrs["upstream_share"]) == ("6", "b:1", "1")
+
+
+def test_what_failed_at_once_is_told_by_who_answers_later() -> None:
+    """A connection that failed at once was closed where the address answers afterwards, and refused where nobody does."""
+    quick = [(10_000.0 + 60 * n, AccessLine(502, "/v1/x", "UX", 0.002, "alive:1")) for n in range(5)]
+    quick += [(10_000.0 + 60 * n, AccessLine(502, "/v1/x", "UX", 0.002, "gone:1")) for n in range(4)]
+    answered = [(9_990.0, AccessLine(200, "/v1/x", "", 1.0, name)) for name in ("alive:1", "gone:1")]
+    found = events_of([*answered, *quick, (11_000.0, AccessLine(200, "/v1/x", "", 1.0, "alive:1"))])
+    assert {(event.attrs["upstream"], event.attrs["total"]) for event in found["connection-reset-idle"]} == {("alive:1", "5")}
+    assert {(event.attrs["upstream"], event.attrs["total"]) for event in found["connect-failures"]} == {("gone:1", "4")}
 
 
 def test_one_event_per_burst() -> None:

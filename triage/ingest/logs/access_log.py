@@ -18,7 +18,8 @@ class AccessLine:
     """One request as a proxy or server logged it. Texts are as they stand in the line: clean them before they are kept.
 
     :param status: HTTP status; 0 if no answer was ever begun
-    :param flags: Envoy's response flags, or those that another program's words stand for
+    :param flags: Envoy's response flags, or those that another program's words stand for; ``UX`` for a connection that failed at
+        once, of which the line does not say whether it was refused or had been open and was closed
     :param seconds: how long it took; None if the line does not say
     :param upstream: address that it was sent to; empty if none was found or named
     :param request_id: id of the request; the same for each attempt if the client or proxy keeps it
@@ -180,8 +181,15 @@ def _nginx_flags(status: int, waited: float | None, upstream: bytes) -> str:
     if status == 503 and not upstream and waited is None:
         return "UH"
     if status == 502 and upstream:
-        return "UC" if waited else "UF"
+        return _at_once(waited)
     return ""
+
+
+def _at_once(waited: float | None) -> str:
+    """A broken connection after how long nobody answered: refused, lost while it ran, or one of both (``UX``) if at once."""
+    if not waited:
+        return "UF"
+    return "UX" if waited <= IDLE_RESET else "UC"
 
 
 def _uvicorn(line: bytes) -> AccessLine | None:
@@ -234,7 +242,7 @@ def _router_flags(status: int, upstream: str, seconds: float | None, *, reused: 
     if not upstream:
         return "UH"
     if seconds is not None and not reused and seconds <= IDLE_RESET:
-        return "UF"
+        return "UX"
     return "UC" if status == 502 else ""
 
 
@@ -245,12 +253,12 @@ def _haproxy(line: bytes) -> AccessLine | None:
         return None
     _, server, millis, status, sent, ended, phase, path = found.groups()
     flags = {b"C": "DC", b"c": "DC", b"S": "UC", b"s": "UT", b"P": "UO"}.get(ended, "")
-    if phase == b"C" and flags in {"UC", "UT"}:
-        flags = "UF"
-    elif phase == b"Q" and flags == "UT":
+    if phase == b"Q" and flags == "UT":
         flags = "QT"
     elif server == b"<NOSRV>" and flags != "DC":
         flags = "UH"
+    elif phase == b"C" and flags in {"UC", "UT"}:
+        flags = "UF"
     upstream = "" if server == b"<NOSRV>" else _text(server)
     seconds = max(int(millis), 0) / 1000.0
     return AccessLine(max(int(status), 0), _text(path or b""), flags, seconds, upstream, sent=int(sent))

@@ -6,7 +6,7 @@ came back.
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import NamedTuple
 
@@ -78,6 +78,9 @@ def _status(*wanted: int) -> Callable[[AccessLine], bool]:
 def _between(low: int, high: int) -> Callable[[AccessLine], bool]:
     return lambda line: low <= line.status <= high
 
+
+_EITHER = "UX"
+"""Flag of a request whose connection failed at once: refused, or closed as it was used."""
 
 _timed_out_flag, _left_flag = _flag("UT", "SI", "DT"), _flag("DC", "DPE")
 
@@ -216,6 +219,8 @@ class AccessSummary:
         self._prefix, self._signals = (
             ("http", _ENGINE_SIGNALS) if subject.scope is Scope.REPLICA else ("gateway", _GATEWAY_SIGNALS)
         )
+        self._quick: list[tuple[AccessLine, float]] = []
+        self._answered_at: dict[str, float] = {}
         self._bins: dict[str, Counter[int]] = {name: Counter() for name in self._signals}
         self._alike: dict[tuple[int, str, bool], tuple[str, ...]] = {}
         self._tallies: dict[str, Tally] = {}
@@ -238,12 +243,27 @@ class AccessSummary:
         time = self._moment(line, stamp)
         if not self._window.baseline_start <= time <= self._window.end:
             return
-        self._put_in_bins(line, time)
         if time >= self._window.start:
             self.count += 1
             self._see_repetition(line, time)
+        if line.flags == _EITHER and len(self._quick) < _MAX_GAPS:
+            self._quick.append((line, time))
+            return
+        if not line.failed and line.upstream and (line.upstream in self._answered_at or len(self._answered_at) < _MAX_KEYS):
+            self._answered_at[line.upstream] = max(time, self._answered_at.get(line.upstream, time))
+        self._count(line, time)
+
+    def _count(self, line: AccessLine, time: float) -> None:
+        self._put_in_bins(line, time)
         if line.failed:
             self._add_failure(line, time)
+
+    def _tell_quick_failures(self) -> None:
+        """What failed at once at an address that answers later was a closed connection; nobody listens where none does."""
+        quick, self._quick = self._quick, []
+        for line, time in quick:
+            listens = time < self._answered_at.get(line.upstream, 0.0)
+            self._count(replace(line, flags="UC" if listens else "UF"), time)
 
     def _moment(self, line: AccessLine, stamp: float | None) -> float:
         """When the request ended."""
@@ -314,6 +334,7 @@ class AccessSummary:
 
     def series(self) -> Iterator[Series]:
         """Rates on a grid of 15 s, if the log covers the window and holds more than failures; an excerpt has no rates."""
+        self._tell_quick_failures()
         if self._span is None or self.untimed or not self._covers_window():
             return
         first, last = int(self._span[0] // GRID), int(self._span[1] // GRID)
@@ -332,6 +353,7 @@ class AccessSummary:
 
     def events(self) -> Iterator[Event]:
         """What the failures and repetitions of the window say."""
+        self._tell_quick_failures()
         for sort in (*SORTS, _HEALTH_ROUTE):
             tally = self._tallies.get(sort.name)
             if tally is not None and tally.total >= MIN_FAILURES:

@@ -211,6 +211,8 @@ def _by_name(stem: str) -> tuple[str, str]:
     """Kind and the name that follows it; ``other`` and the whole if the name begins with no known word."""
     for kind, pattern in _BY_NAME:
         found = pattern.search(stem)
+        if found is not None and kind == "engine" and _ENDS_AS_GATEWAY.search(stem):
+            break
         if found is not None:
             return kind, found.group(1) or stem
     return ("gateway", stem) if _ENDS_AS_GATEWAY.search(stem) else ("other", stem)
