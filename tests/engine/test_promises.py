@@ -15,13 +15,13 @@ from triage.engine.explanation.state import harm_of, state_of
 from triage.engine.frame import Frame
 from triage.engine.observations.flows import flows
 from triage.engine.observations.promises import promises
-from triage.engine.promises import ledger
+from triage.engine.promises import entries, ledger
 from triage.engine.promises.entries import surely_above
 from triage.engine.symptoms import symptoms
 from triage.ingest.files.incident import read_incident
 from triage.model.diagnosis import Promised, Status, Vital
 from triage.model.observation import Observation, Seen, Sort
-from triage.model.recording import Recording, Series
+from triage.model.recording import Histogram, Recording, Series
 from triage.model.vocabulary import Scope
 
 BOUNDS = (0.1, 0.5, 1, 5)
@@ -360,3 +360,24 @@ def test_where_all_that_was_asked_is_counted_as_answered_nothing_failed() -> Non
     objectives = {"error_ratio": 0.01}
     assert vital(frame_of({"gateway.requests": 10, "gateway.2xx": 10}, objectives=objectives), "error_ratio").state is KEPT
     assert vital(frame_of({"gateway.requests": 10, "gateway.2xx": 9.5}, objectives=objectives), "error_ratio").state is OPEN
+
+
+def test_a_view_that_ended_leaves_the_word_to_the_next() -> None:
+    """The client's exporter went away in the middle; the engine goes on to time the same requests."""
+    histograms = {"client.ttft": Buckets(BOUNDS, FAST), "latency.ttft": Buckets(BOUNDS, FAST)}
+    frame = derived(histograms=histograms, objectives={"ttft_p95_s": 2.0})
+    assert timed_by(frame) == "client.ttft"
+    ended = Frame(replace(frame.recording, histograms=tuple(map(cut, frame.recording.histograms))))
+    assert timed_by(ended) == "latency.ttft"
+    assert vital(ended, "ttft_p95_s").state is KEPT
+
+
+def cut(one: Histogram) -> Histogram:
+    """What a client's exporter said before it went away."""
+    until = len(one.times) * 2 // 3 if one.signal == "client.ttft" else len(one.times)
+    return replace(one, times=one.times[:until], rates=one.rates[:until], sums=one.sums[:until])
+
+
+def timed_by(frame: Frame) -> str:
+    """The signal that the promise about the first token rests on."""
+    return next(one.signal for one in entries(frame) if one.vital.name == "ttft_p95_s")

@@ -42,8 +42,8 @@ _ASKED: tuple[Asked, ...] = (
         0.3,
         6,
         """latency.ttft latency.itl latency.tpot gateway.itl latency.e2e latency.prefill latency.decode latency.queue token.time
-        engine.time_per_step client.latency client.ttft gateway.latency gateway.ttft gateway.upstream_latency gateway.overhead
-        gateway.own_time gateway.queue pd.transfer_time grammar.compile_time offload.load_speed
+        engine.time_per_step client.latency client.ttft client.itl gateway.latency gateway.ttft gateway.upstream_latency
+        gateway.overhead gateway.headers gateway.own_time gateway.queue pd.transfer_time grammar.compile_time offload.load_speed
         engine.stalled replica.falsely_ready replica.lost preemptions offload.failures offload.dropped pd.transfer_failures
         pd.notify_failures pd.expired spec.acceptance prefix.hit_ratio gateway.loop_stalls engine.ranks_failed
         gpu.pcie_gen gpu.pcie_width gpu.thermal_violation gpu.power_violation gpu.brake_violation gpu.throttle_thermal

@@ -121,11 +121,17 @@ def _base(name: str) -> str:
 
 
 def _service(delay: Delay, name: str, frame: Frame) -> Entry | None:
-    """One delay of the service, at the view nearest to the user that has values; None if nobody measures or promised it."""
-    for signal in delay.signals:
-        subjects = frame.subjects_of(signal)
-        if subjects and statistic(frame, signal, subjects, "sum", frame.grid.window, Combine.SUM):
-            return _judged(delay, name, signal, tuple(subjects), service_of(frame), frame)
+    """One delay of the service, at the view nearest to the user that saw enough; None if nobody measures or promised it."""
+    asked = {
+        signal: count.estimate
+        for signal in delay.signals
+        if (subjects := frame.subjects_of(signal))
+        and (count := statistic(frame, signal, subjects, "sum", frame.grid.window, Combine.SUM))
+    }
+    seen = [signal for signal, count in asked.items() if count >= _LEAST_REQUESTS and _saw_most(signal, frame)]
+    if asked:
+        signal = (seen or list(asked))[0]
+        return _judged(delay, name, signal, tuple(frame.subjects_of(signal)), service_of(frame), frame)
     if (entry := _by_the_batch(delay, name, frame)) is not None:
         return entry
     promised = name in frame.recording.objectives
@@ -420,6 +426,11 @@ def _doubt(whole: Tally, limit: Limit) -> str:
     if whole.beyond <= limit.allowed * whole.whole:
         return f"the bucket around the limit of {quantity(limit.value, 'seconds')} is too wide to tell"
     return f"{round(whole.whole)} requests are too few to tell"
+
+
+def _saw_most(signal: str, frame: Frame) -> bool:
+    """Whether somebody counted in most of the window, up to its end: a view that ended says nothing of now."""
+    return not is_stale(frame, (signal,)) and _known_share(signal, frame) >= _LEAST_KNOWN
 
 
 def _known_share(signal: str, frame: Frame) -> float:
