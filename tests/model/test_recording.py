@@ -1,8 +1,9 @@
 """Parts that several collectors brought, put together."""
 
+import numpy as np
 import pytest
 
-from triage.model.recording import Event, Fact, Recording, Subject, Window, merged
+from triage.model.recording import LOG, Event, Fact, Origin, Recording, Series, Subject, Window, merged
 from triage.model.vocabulary import Scope
 
 NODE, OTHER = Subject(Scope.NODE, "n1"), Subject(Scope.NODE, "n2")
@@ -46,3 +47,29 @@ def test_an_exporter_does_not_repeat_what_the_kernel_says_of_a_card() -> None:
     ]
     found = [(event.time, event.name, event.subject) for event in merged(parts(kernel, echo, *others)).events]
     assert found == [(700.0, "79", CARD), (715.0, "45", CARD), (715.0, "79", TWIN), (1100.0, "79", CARD)]
+
+
+def engine(name: str, dialect: str = "vllm") -> Series:
+    """The load of an engine, as metrics or its log tell it."""
+    times = np.array([600.0, 660.0])
+    return Series("batch.running", Subject(Scope.REPLICA, name), times, times, Origin(dialect, dialect))
+
+
+def joined(measured: list[str], logged: str) -> list[str]:
+    """Who runs requests, by metrics of some engines and the log of one."""
+    event = Event(700.0, "log", "engine-crashed", Subject(Scope.REPLICA, logged))
+    log = Recording("llm", WINDOW, series=(engine(logged, LOG),), events=(event,))
+    recording = merged([Recording("llm", WINDOW, series=tuple(map(engine, measured))), log])
+    return [*(one.subject.id for one in recording.series), *(one.subject.id for one in recording.events if one.subject)]
+
+
+def test_a_log_that_bears_no_engines_name_is_no_second_engine() -> None:
+    """The only one is that of the only engine; of several nobody can say, and its load is not added; its events stay."""
+    assert joined(["10.0.0.1:8000"], "sglang") == ["10.0.0.1:8000", "10.0.0.1:8000"]
+    assert joined(["10.0.0.1:8000", "10.0.0.2:8000"], "0") == ["10.0.0.1:8000", "10.0.0.2:8000", "0"]
+
+
+@pytest.mark.parametrize("pod", ["qwen-1", "llm-3"])
+def test_a_log_with_the_name_of_a_pod_is_of_that_pod(pod: str) -> None:
+    """A sibling of those that are measured, or named after the service."""
+    assert joined(["qwen-0"], pod) == ["qwen-0", pod, pod]

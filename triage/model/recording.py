@@ -340,14 +340,16 @@ def _once_each(parts: list[Recording]) -> list[Recording]:
     """The parts without a second account of an engine that metrics know under another name.
 
     A file called ``sglang-0.log`` says little of whose it is. The only such log is that of the only measured engine; of several
-    nobody can say, and then its load must not be added to theirs. A name that begins with the service's is a pod of its own.
+    nobody can say, and then its load must not be added to theirs. A name like theirs but for its end, or that begins with the
+    service's, is a pod of its own.
     """
     service = parts[0].service
     series = [one for part in parts for one in part.series if one.subject.scope is Scope.REPLICA]
     measured = {one.subject for one in series if one.origin.dialect != LOG}
     placed = {one for part in parts for one in part.links}
     logs = {one.subject for one in series if one.origin.dialect == LOG} - measured - placed
-    strays = {one for one in logs if not one.id.startswith(service)}
+    kin = {one.id.rpartition("-")[0] for one in measured}
+    strays = {one for one in logs if not one.id.startswith(service) and one.id.rpartition("-")[0] not in kin - {""}}
     if not measured or not strays:
         return parts
     if len(measured) == len(strays) == 1:
