@@ -1,15 +1,17 @@
 """A recording on one grid of time, so that signals of different sources can be put together."""
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import cast
+from typing import TypeVar, cast
 
 import numpy as np
 
 from triage.model.observation import Seen
 from triage.model.recording import Floats, Histogram, Origin, Recording, Series, Subject
 from triage.model.vocabulary import Kind, Scope, catalogue
+
+Known = TypeVar("Known")
 
 MOST_CELLS = 100
 """Cells in the window: finer tells nothing more at a glance, and noise of single scrapes is smoothed away."""
@@ -105,8 +107,7 @@ class Frame:
         self._staleness = max(_PATIENCE_CELLS * recording.step, self.grid.step)
         self._cells: dict[str, dict[Subject, Floats]] = {}
         self._histograms: dict[str, dict[Subject, Histogram]] = {}
-        self.known: dict[Hashable, object] = {}
-        """What was worked out of the signals before, to be remembered until one is added."""
+        self._remembered: dict[Hashable, object] = {}
         self._totals: dict[tuple[str, Subject], tuple[Floats, Floats]] = {}
         self._derived: set[tuple[str, Subject]] = set()
         self.origins: dict[tuple[str, Subject], Origin] = {}
@@ -186,11 +187,22 @@ class Frame:
     def put(self, signal: str, subject: Subject, cells: Floats, origin: Origin | None = None) -> None:
         """Adds a derived signal, unless all of it is unknown."""
         if not np.isnan(cells).all():
-            self.known.clear()
+            self._remembered.clear()
             self._cells.setdefault(signal, {})[subject] = cells
             self._derived.add((signal, subject))
             if origin is not None:
                 self.origins[signal, subject] = origin
+
+    def remembered(self, key: Hashable, work_out: Callable[[], Known]) -> Known:
+        """What was worked out of the signals before; it is forgotten when a signal is added or taken away.
+
+        :param key: what it is and of what, its name first: no two callers may have the same
+        """
+        try:
+            return cast(Known, self._remembered[key])
+        except KeyError:
+            found = self._remembered[key] = work_out()
+            return found
 
     def forget(self, signal: str, subject: Subject, since: float, until: float) -> None:
         """Makes a signal of a subject unknown from one moment to another: who told it is not to be believed there.
@@ -207,7 +219,7 @@ class Frame:
             left = (histogram.times <= since) | (histogram.times > until)
             self._hold(replace(histogram, times=histogram.times[left], rates=histogram.rates[left], sums=histogram.sums[left]))
         self._totals.pop((signal, subject), None)
-        self.known.clear()
+        self._remembered.clear()
 
     def measured(self, signal: str, subject: Subject) -> Floats | None:
         """One signal of one subject if a source brought it; None if it was derived or never measured."""
@@ -240,10 +252,9 @@ class Frame:
 
     def subjects_of(self, signal: str) -> list[Subject]:
         """Who has the signal, sorted; asked again it is remembered."""
-        key = ("subjects", signal)
-        if key not in self.known:
-            self.known[key] = sorted({*self._cells.get(signal, {}), *self._histograms.get(signal, {})})
-        return cast("list[Subject]", self.known[key])
+        return self.remembered(
+            ("subjects", signal), lambda: sorted({*self._cells.get(signal, {}), *self._histograms.get(signal, {})})
+        )
 
     def sum_and_count(self, signal: str, subject: Subject) -> tuple[Floats, Floats] | None:
         """Sum of values and number of observations per second of a distribution in each cell; None if it was never measured."""

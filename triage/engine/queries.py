@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import cast
 
 from triage.engine.frame import Frame
 from triage.engine.statistics import MOMENT, QUANTILES
@@ -79,10 +78,7 @@ def query_of(frame: Frame, signal: str, subjects: Sequence[Subject], stat: Stat)
 
     Asked again it is remembered.
     """
-    key = ("query", signal, tuple(subjects), stat)
-    if key not in frame.known:
-        frame.known[key] = _query_of(frame, signal, subjects, stat)
-    return cast(str, frame.known[key])
+    return frame.remembered(("query", signal, tuple(subjects), stat), lambda: _query_of(frame, signal, subjects, stat))
 
 
 def _query_of(frame: Frame, signal: str, subjects: Sequence[Subject], stat: Stat) -> str:

@@ -1,7 +1,6 @@
 """Statistics of a signal over a span of the grid: numbers, or intervals where only bounds are known."""
 
 from collections.abc import Callable, Sequence
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -101,10 +100,8 @@ def statistic(
     Quantiles and means of a distribution are taken over the observations of all the subjects together. Other values are first
     put together over the subjects that are known in each cell; sums of states and gauges count only what is there.
     """
-    key = (signal, tuple(subjects), stat, span.start, span.stop, across)
-    if key not in frame.known:
-        frame.known[key] = _statistic(frame, signal, subjects, stat, span, across)
-    return cast(Interval | None, frame.known[key])
+    key = ("statistic", signal, tuple(subjects), stat, span.start, span.stop, across)
+    return frame.remembered(key, lambda: _statistic(frame, signal, subjects, stat, span, across))
 
 
 def _statistic(
@@ -203,10 +200,7 @@ def _sums_and_counts(frame: Frame, signal: str, subjects: Sequence[Subject]) -> 
 
 def cells_of(frame: Frame, signal: str, subjects: Sequence[Subject], across: Combine) -> Floats | None:
     """A signal over time, several subjects as one (of a distribution the mean in each cell); None if nobody has it."""
-    key = (signal, tuple(subjects), across)
-    if key not in frame.known:
-        frame.known[key] = _cells_of(frame, signal, subjects, across)
-    return cast(Floats | None, frame.known[key])
+    return frame.remembered(("cells", signal, tuple(subjects), across), lambda: _cells_of(frame, signal, subjects, across))
 
 
 def _cells_of(frame: Frame, signal: str, subjects: Sequence[Subject], across: Combine) -> Floats | None:

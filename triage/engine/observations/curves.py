@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -137,16 +136,17 @@ def _unborn(frame: Frame, signal: Signal, subject: Subject, known: Bools) -> Boo
 
 def _spoken(frame: Frame) -> dict[tuple[Subject, str], Bools]:
     """By subject and dialect the cells in which any counter was told; asked again it is remembered."""
-    key = "spoken"
-    if key not in frame.known:
-        spoken: dict[tuple[Subject, str], Bools] = {}
-        for (name, subject), origin in frame.origins.items():
-            cells = frame.measured(name, subject)
-            if cells is not None and catalogue()[name].kind is Kind.RATE:
-                row = spoken.setdefault((subject, origin.dialect), np.zeros(len(cells), dtype=bool))
-                row |= ~np.isnan(cells)
-        frame.known[key] = spoken
-    return cast("dict[tuple[Subject, str], Bools]", frame.known[key])
+    return frame.remembered("spoken", lambda: _cells_of_counters(frame))
+
+
+def _cells_of_counters(frame: Frame) -> dict[tuple[Subject, str], Bools]:
+    spoken: dict[tuple[Subject, str], Bools] = {}
+    for (name, subject), origin in frame.origins.items():
+        cells = frame.measured(name, subject)
+        if cells is not None and catalogue()[name].kind is Kind.RATE:
+            row = spoken.setdefault((subject, origin.dialect), np.zeros(len(cells), dtype=bool))
+            row |= ~np.isnan(cells)
+    return spoken
 
 
 def _with_all(block: Block, frame: Frame) -> Block:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
@@ -196,16 +195,17 @@ def _work(name: str, subject: Subject, frame: Frame) -> float:
 
 def _means(name: str, frame: Frame) -> dict[Subject, float]:
     """Mean of a signal in the window by subject; asked again it is remembered."""
-    key = ("window means", name)
-    if key not in frame.known:
-        block = block_of(frame, catalogue()[name], frame.subjects_of(name)) if frame.has(name) else None
-        means: dict[Subject, float] = {}
-        if block is not None:
-            span = frame.grid.window
-            totals, counts = block.amount[:, span].sum(axis=1).tolist(), block.weight[:, span].sum(axis=1).tolist()
-            means = {one: total / count for one, total, count in zip(block.subjects, totals, counts, strict=True) if count > 0}
-        frame.known[key] = means
-    return cast("dict[Subject, float]", frame.known[key])
+    return frame.remembered(("window means", name), lambda: _means_in_window(name, frame))
+
+
+def _means_in_window(name: str, frame: Frame) -> dict[Subject, float]:
+    block = block_of(frame, catalogue()[name], frame.subjects_of(name)) if frame.has(name) else None
+    means: dict[Subject, float] = {}
+    if block is not None:
+        span = frame.grid.window
+        totals, counts = block.amount[:, span].sum(axis=1).tolist(), block.weight[:, span].sum(axis=1).tolist()
+        means = {one: total / count for one, total, count in zip(block.subjects, totals, counts, strict=True) if count > 0}
+    return means
 
 
 def _split(symptom: Symptom, way: Sequence[str], members: Sequence[Member], frame: Frame) -> Iterator[Observation]:
@@ -277,10 +277,7 @@ def _order(name: str) -> tuple[int, str]:
 
 def _places(subject: Subject, frame: Frame) -> Mapping[str, str]:
     """Where a member stands in each dimension; asked again it is remembered."""
-    key = ("places", subject)
-    if key not in frame.known:
-        frame.known[key] = dict(_placed(subject, frame))
-    return cast("dict[str, str]", frame.known[key])
+    return frame.remembered(("places", subject), lambda: dict(_placed(subject, frame)))
 
 
 def _placed(subject: Subject, frame: Frame) -> Iterator[Dimension]:

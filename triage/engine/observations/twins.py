@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
@@ -57,10 +56,7 @@ def among_twins(curves: Curves, frame: Frame) -> Seen:
 
 def kind_of(frame: Frame, subject: Subject) -> tuple[str, str]:
     """What twins have in common: their part of the work and the kind of their cards."""
-    key = ("twin", subject)
-    if key not in frame.known:
-        frame.known[key] = _kind(frame, subject)
-    return cast("tuple[str, str]", frame.known[key])
+    return frame.remembered(("twin", subject), lambda: _kind(frame, subject))
 
 
 def _kind(frame: Frame, subject: Subject) -> tuple[str, str]:

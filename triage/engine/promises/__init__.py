@@ -4,8 +4,6 @@ A promise is judged in three spans: the whole window, the worst five minutes of 
 what was seen excludes that it is broken; what cannot be told is open.
 """
 
-from typing import cast
-
 from triage.engine.frame import Frame
 from triage.engine.promises.answers import answers
 from triage.engine.promises.delays import delays
@@ -16,7 +14,6 @@ from triage.engine.promises.queues import queues
 from triage.model.diagnosis import Promised, Vital
 from triage.model.vocabulary import Scope, catalogue
 
-_LEDGER = "ledger of promises"
 _WATCHERS = (answers, delays, failures, queues, quality)
 """What is looked at, in the order in which people should read it."""
 
@@ -42,7 +39,9 @@ def signals_noticed(frame: Frame) -> frozenset[str]:
 
 def entries(frame: Frame) -> tuple[Entry, ...]:
     """The ledger with what it rests on. Asked again it is remembered."""
-    if _LEDGER not in frame.known:
-        found = [entry for watch in _WATCHERS for entry in watch(frame)]
-        frame.known[_LEDGER] = tuple(sorted(found, key=lambda entry: entry.is_part))
-    return cast("tuple[Entry, ...]", frame.known[_LEDGER])
+    return frame.remembered("ledger", lambda: _entries(frame))
+
+
+def _entries(frame: Frame) -> tuple[Entry, ...]:
+    found = [entry for watch in _WATCHERS for entry in watch(frame)]
+    return tuple(sorted(found, key=lambda entry: entry.is_part))

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import reduce
 from math import exp
 from statistics import NormalDist
-from typing import cast
 
 import numpy as np
 
@@ -351,18 +350,19 @@ class Counted:
 
 def _counted(signal: str, subjects: tuple[Subject, ...], frame: Frame) -> Counted:
     """The requests of some subjects together. Worked out once, since every span asks for it."""
-    key = ("counted", signal, subjects)
-    if key not in frame.known:
-        histograms = [h for one in subjects if (h := frame.histogram(signal, one)) is not None and len(h.bounds)]
-        bounds = reduce(np.intersect1d, (h.bounds for h in histograms))
-        edges = np.concatenate(([frame.grid.times[0] - frame.grid.step], frame.grid.times))
-        requests, rest = np.zeros((len(bounds), len(edges))), np.zeros((2, len(edges)))
-        for histogram in histograms:
-            timed = np.where(np.isnan(histogram.sums), 0.0, histogram.rates.sum(axis=1))
-            np.add.at(requests, np.searchsorted(bounds, histogram.bounds), _to_edges(histogram.times, histogram.rates, edges))
-            rest += _to_edges(histogram.times, np.stack((histogram.sums, timed), axis=1), edges)
-        frame.known[key] = Counted(requests.T, bounds, rest[0], rest[1])
-    return cast(Counted, frame.known[key])
+    return frame.remembered(("counted", signal, subjects), lambda: _count(signal, subjects, frame))
+
+
+def _count(signal: str, subjects: tuple[Subject, ...], frame: Frame) -> Counted:
+    histograms = [h for one in subjects if (h := frame.histogram(signal, one)) is not None and len(h.bounds)]
+    bounds = reduce(np.intersect1d, (h.bounds for h in histograms))
+    edges = np.concatenate(([frame.grid.times[0] - frame.grid.step], frame.grid.times))
+    requests, rest = np.zeros((len(bounds), len(edges))), np.zeros((2, len(edges)))
+    for histogram in histograms:
+        timed = np.where(np.isnan(histogram.sums), 0.0, histogram.rates.sum(axis=1))
+        np.add.at(requests, np.searchsorted(bounds, histogram.bounds), _to_edges(histogram.times, histogram.rates, edges))
+        rest += _to_edges(histogram.times, np.stack((histogram.sums, timed), axis=1), edges)
+    return Counted(requests.T, bounds, rest[0], rest[1])
 
 
 def _to_edges(times: Floats, rates: Floats, edges: Floats) -> Floats:

@@ -192,9 +192,7 @@ def _measure_one(measure: Measure, context: Context, subjects: Sequence[Subject]
 def _curve(frame: Frame, signal: str, subjects: Sequence[Subject], across: Combine, since: float | None) -> Spark | None:
     """The curve of a signal; many rules show the same one, so it is remembered."""
     key = ("curve", signal, tuple(subjects), across, since)
-    if key not in frame.known:
-        frame.known[key] = spark_of(cells_of(frame, signal, subjects, across), frame.grid, since)
-    return cast(Spark | None, frame.known[key])
+    return frame.remembered(key, lambda: spark_of(cells_of(frame, signal, subjects, across), frame.grid, since))
 
 
 def _across(measure: Measure) -> Combine:
