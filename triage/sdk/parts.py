@@ -1,5 +1,6 @@
 """Parts of the shipped collectors, without any promise: every version may change them. Other collectors use ``triage.sdk``."""
 
+from triage.ingest import nvml
 from triage.ingest.host import engines, processes, procfs
 from triage.ingest.metrics.naming import GENERIC, Index, index_names, is_engine_name
 from triage.ingest.prometheus import api as prometheus_api
@@ -14,6 +15,7 @@ __all__ = [
     "engines",
     "index_names",
     "is_engine_name",
+    "nvml",
     "processes",
     "procfs",
     "prometheus_api",
