@@ -6,8 +6,8 @@ from concurrent.futures import Future, wait
 from dataclasses import replace
 from functools import partial
 
+from triage.background import in_background
 from triage.errors import TriageError
-from triage.ingest.host.sampling import in_background
 from triage.model.recording import Fact, Recording, Source, SourceState, Subject, merged
 from triage.model.vocabulary import Scope
 from triage.sdk import Collector, Request

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import BoundedSemaphore
 
+from triage.background import in_background
 from triage.cli.effective import Judging, judging_of, language_of, settings_of
 from triage.cli.heeding import refuse_idle_sources
 from triage.cli.progress import progress
@@ -19,7 +20,6 @@ from triage.cli.sources import Span, Tools, asked, service_of, span_of, stdin_ke
 from triage.collect import Progress
 from triage.errors import ConfigError, ExitCode, TriageError
 from triage.ingest.files.incident import read_any
-from triage.ingest.host.sampling import in_background
 from triage.model.diagnosis import CauseState, CauseView, Diagnosis, Muted, RuleSet, Status
 from triage.model.recording import Recording
 from triage.model.service import Service

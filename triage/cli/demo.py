@@ -8,11 +8,8 @@ from triage.cli.flags import add_report_flags, examples
 from triage.errors import ExitCode
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from triage.cli.parser import Parser
 
-_CASE = "retry-storm"
 _ABOUT = """\
 A real retry storm: two replicas of a small model behind a router, recorded every two seconds. Clients gave up on slow answers
 and asked again; load that had ended kept them from recovering.
@@ -50,16 +47,10 @@ def run(args: argparse.Namespace) -> ExitCode:
     from triage.cli.report import diagnosed, report
     from triage.engine.rules.loading import load_rules
     from triage.ingest.files.incident import read_any
+    from triage.learn.cases import DEMO, find_case
 
     sys.stderr.write(_ABOUT)
-    report(diagnosed(read_any(recording()), Judging(load_rules())), args)
+    report(diagnosed(read_any(find_case(DEMO)), Judging(load_rules())), args)
     sys.stdout.flush()
     sys.stderr.write(_NEXT)
     return ExitCode.HEALTHY
-
-
-def recording() -> "Path":
-    """The incident folder that is shown."""
-    from triage.learn.cases import find_case
-
-    return find_case(_CASE)

@@ -135,11 +135,11 @@ def made_session(given: dict[str, Any]) -> "LocalSession":
 
 def _recordings(args: argparse.Namespace, settings: "Settings") -> "Recordings":
     """Where recordings come from: a path, a service that was kept, a fixed time, or a service to watch."""
-    from triage.cli.demo import recording
     from triage.cli.effective import named_service
+    from triage.learn.cases import DEMO, find_case
     from triage.tui.recordings import Replay
 
-    path = recording() if args.demo else args.path
+    path = find_case(DEMO) if args.demo else args.path
     if path is not None:
         return Replay(path.name, _reader(path, named_service(args.service, settings), args, settings))
     from triage.cli.heeding import refuse_idle_sources

@@ -17,6 +17,11 @@ Floats = npt.NDArray[np.float64]
 LOG = "log"
 """Dialect of series that were read out of log lines."""
 
+CHANGE_KINDS = frozenset(
+    {"deploy", "config", "scale", "rollback", "restart", "drain", "change", "rollout", "upgrade", "failover"}
+)
+"""Kinds of events that somebody or something caused on purpose."""
+
 
 class Subject(NamedTuple):
     """What a series, an event or a fact is about: a replica, a card, a node, the service."""

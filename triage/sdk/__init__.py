@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from threading import Event as StopSignal
 from typing import Final, Protocol, runtime_checkable
 
+from triage.background import in_background
 from triage.errors import TriageError
 from triage.ingest import http
-from triage.ingest.host.sampling import Reading, Samples, beats, in_background
+from triage.ingest.host.sampling import Reading, Samples, beats
 from triage.ingest.logs import LogReading, read_logs
 from triage.ingest.logs.changes import read_changes
 from triage.ingest.logs.loading import Signatures, load_signatures

@@ -8,11 +8,10 @@ import numpy as np
 
 from triage.engine.frame import Frame
 from triage.engine.rules.conditions import subjects_for
-from triage.engine.rules.occurrences import CHANGE_KINDS
 from triage.engine.sparks import spark_of
 from triage.engine.statistics import cells_of
 from triage.model.diagnosis import Evidence, Span, Spark
-from triage.model.recording import Event, Floats, Subject
+from triage.model.recording import CHANGE_KINDS, Event, Floats, Subject
 from triage.model.units import clock, duration, quantity
 from triage.model.vocabulary import Combine, Scope, catalogue
 from triage.tui.snapshot import Mark, Snapshot

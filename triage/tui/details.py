@@ -29,8 +29,8 @@ from triage.render.reading import (
     vital_reading,
 )
 from triage.tui.curves import coarse, events_of, numbers
+from triage.tui.drawn import Draw, nothing
 from triage.tui.snapshot import Question, Snapshot
-from triage.tui.widgets.drawn import Draw, nothing
 from triage.tui.words import (
     ABOUT,
     HOLDS,

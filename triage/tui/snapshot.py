@@ -4,9 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from triage.engine.rules.occurrences import CHANGE_KINDS
 from triage.model.diagnosis import Diagnosis, Evidence, Finding, LayerView, Spark, Verdict, Vital
-from triage.model.recording import Event, Histogram, Recording, Series
+from triage.model.recording import CHANGE_KINDS, Event, Histogram, Recording, Series
 from triage.model.rule import LookAlike, Rule
 from triage.model.units import clock
 from triage.model.vocabulary import Layer

@@ -11,8 +11,8 @@ from triage.engine.observations.changes import changes
 from triage.engine.observations.flows import flows
 from triage.engine.observations.identity import identity
 from triage.engine.observations.lives import lives
-from triage.engine.observations.relations import relation
 from triage.engine.observations.said import said
+from triage.engine.relations import relation
 from triage.model.observation import Observation, Seen
 from triage.model.recording import Event
 

@@ -13,10 +13,9 @@ from tests.engine.making import Buckets, Shift, at, context, frame_of, who
 from triage.engine.frame import Frame
 from triage.engine.rules.conditions import both, either, judge, subjects_for
 from triage.engine.rules.context import Outcome
-from triage.engine.rules.occurrences import CHANGE_KINDS
 from triage.errors import ConfigError
 from triage.model.diagnosis import Evidence, Verdict
-from triage.model.recording import Source, SourceState
+from triage.model.recording import CHANGE_KINDS, Source, SourceState
 from triage.model.rule import Condition
 
 PRESENT, ABSENT, UNKNOWN = Verdict.PRESENT, Verdict.ABSENT, Verdict.UNKNOWN

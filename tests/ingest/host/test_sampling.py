@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triage.ingest.host.sampling import Reading, Samples, beats, in_background
+from triage.background import in_background
+from triage.ingest.host.sampling import Reading, Samples, beats
 from triage.model.recording import Subject
 from triage.model.vocabulary import Scope
 

@@ -8,11 +8,10 @@ import numpy as np
 from triage.engine.derived.arithmetic import total
 from triage.engine.derived.fleet import versions
 from triage.engine.frame import Frame
-from triage.engine.observations.relations import CARRIES, OWN, changed_thing, relation, relation_of
-from triage.engine.rules.occurrences import CHANGE_KINDS
+from triage.engine.relations import CARRIES, OWN, changed_thing, relation, relation_of
 from triage.engine.statistics import mean_cells
 from triage.model.observation import Judged, Observation, Seen
-from triage.model.recording import Event, Floats, SourceState, Subject
+from triage.model.recording import CHANGE_KINDS, Event, Floats, SourceState, Subject
 from triage.model.vocabulary import Kind, Scope, catalogue
 
 _LAG = 300.0

@@ -8,10 +8,9 @@ import numpy as np
 from triage.engine.derived.arithmetic import first_measured, total
 from triage.engine.frame import Frame
 from triage.engine.observations.curves import Bools
-from triage.engine.rules.occurrences import CHANGE_KINDS
 from triage.engine.statistics import mean_cells
 from triage.model.observation import Judged, Observation, Seen
-from triage.model.recording import Floats, Subject
+from triage.model.recording import CHANGE_KINDS, Floats, Subject
 from triage.model.vocabulary import Scope
 
 _LIFT = 2.0

@@ -8,9 +8,8 @@ import numpy as np
 
 from triage.engine.frame import Frame
 from triage.engine.observations.moments import Moment, Turn, measured, told
-from triage.engine.rules.occurrences import CHANGE_KINDS
 from triage.model.observation import Judged, Observation, Seen
-from triage.model.recording import Event, SourceState, Subject
+from triage.model.recording import CHANGE_KINDS, Event, SourceState, Subject
 from triage.model.vocabulary import Scope
 
 _ENDS: tuple[Turn, ...] = ("killed", "restarted", "ended", "vanished", "unready")

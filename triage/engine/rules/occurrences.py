@@ -12,16 +12,11 @@ from triage.engine.rules.context import Context
 from triage.errors import ConfigError
 from triage.model.diagnosis import Evidence, Verdict
 from triage.model.observation import Observation, named
-from triage.model.recording import Event, SourceState, Subject
+from triage.model.recording import CHANGE_KINDS, Event, SourceState, Subject
 from triage.model.rule import Observed, Occurrence
 from triage.model.vocabulary import Scope
 
 PRESENT, ABSENT, UNKNOWN = Verdict.PRESENT, Verdict.ABSENT, Verdict.UNKNOWN
-
-CHANGE_KINDS = frozenset(
-    {"deploy", "config", "scale", "rollback", "restart", "drain", "change", "rollout", "upgrade", "failover"}
-)
-"""Kinds of events that somebody or something caused on purpose."""
 
 _EARLIER = 600.0
 """An event without ``within`` counts from ten minutes before the window: a cause often comes a little before what it causes."""

@@ -8,12 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from triage.engine.frame import Frame
-from triage.engine.observations.relations import INSTRUMENT, relation_of
-from triage.engine.rules.occurrences import CHANGE_KINDS
+from triage.engine.relations import INSTRUMENT, relation_of
 from triage.engine.witnesses.signs import life, works, works_on
 from triage.engine.witnesses.voices import LEAST_SAMPLES, Hole, Voice, Voices, common_holes
 from triage.model.observation import Judged, Observation, Seen
-from triage.model.recording import Floats, Series, Subject
+from triage.model.recording import CHANGE_KINDS, Floats, Series, Subject
 from triage.model.vocabulary import Scope
 
 Bools = npt.NDArray[np.bool_]

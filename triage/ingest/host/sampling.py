@@ -1,20 +1,15 @@
-"""Sampling what is here and now: the beat, the readings of one run as series, and calls that may never return."""
+"""Sampling what is here and now: the beat, and the readings of one run as series."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from math import floor, isfinite
 from threading import Event as StopSignal
-from threading import Thread
-from typing import TypeVar
 
 import numpy as np
 
 from triage.ingest.metrics.rates import STALENESS_STEPS, combined, to_rates
 from triage.model.recording import Floats, Origin, Series, Subject
 from triage.model.vocabulary import catalogue
-
-_T = TypeVar("_T")
 
 
 def beats(end: float, step: float, clock: Callable[[], float], stop: StopSignal) -> Iterator[tuple[float, float]]:
@@ -38,20 +33,6 @@ def beats(end: float, step: float, clock: Callable[[], float], stop: StopSignal)
         if stop.wait(min(max(ahead, 0.0), beat)):
             return
         yield clock(), number / count
-
-
-def in_background(call: Callable[[], _T]) -> "Future[_T]":
-    """Starts a call in a daemon thread of its own: one that never returns holds up nobody, not even the end of the program."""
-    future: Future[_T] = Future()
-
-    def run() -> None:
-        try:
-            future.set_result(call())
-        except BaseException as error:  # noqa: BLE001 - handed to whoever asks for the result
-            future.set_exception(error)
-
-    Thread(target=run, name="triage-sampling", daemon=True).start()
-    return future
 
 
 @dataclass(frozen=True, slots=True)

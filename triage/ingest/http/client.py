@@ -13,8 +13,8 @@ from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 
 import certifi
 
+from triage.background import in_background
 from triage.errors import TriageError
-from triage.ingest.host.sampling import in_background
 from triage.ingest.http.access import Access
 from triage.ingest.http.failures import AskError, Failure, broken_connection, late, moved
 

@@ -9,9 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from triage.engine.rules.occurrences import CHANGE_KINDS
 from triage.model.diagnosis import Verdict
-from triage.model.recording import LOG, Event, Origin, Recording, Source, SourceState
+from triage.model.recording import CHANGE_KINDS, LOG, Event, Origin, Recording, Source, SourceState
 from triage.model.rule import All, Any, Condition, Gone, Known, Measure, Not, Occurrence
 from triage.score.sweeps.trial import Trial, holds
 from triage.score.sweeps.under import UnderChange

@@ -11,8 +11,8 @@ from textual.content import Content
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Input, Static
 
+from triage.tui.drawn import Drawn
 from triage.tui.keys import KEYS, WALKING
-from triage.tui.widgets.drawn import Drawn
 from triage.tui.words import LAYERS, SEVERITIES, VERDICTS, VITALS, hanging, heading, lines, text
 
 _BAR = 20

@@ -5,11 +5,11 @@ from textual.content import Content
 from triage.model.diagnosis import Verdict
 from triage.model.vocabulary import Layer
 from triage.render.reading import layer_told
+from triage.tui.drawn import Draw
 from triage.tui.rows import counted_title, note_row, question_row
 from triage.tui.screens.listing import ListScreen
 from triage.tui.snapshot import Scene
 from triage.tui.widgets.choices import Row
-from triage.tui.widgets.drawn import Draw
 from triage.tui.words import ABOUT, LAYERS, spread, text
 
 _GROUPS = ((Verdict.PRESENT, "Yes"), (Verdict.ABSENT, "No"), (Verdict.UNKNOWN, "Can't tell"))

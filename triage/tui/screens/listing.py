@@ -7,11 +7,11 @@ from textual.widgets import OptionList
 
 from triage.model.vocabulary import Layer
 from triage.tui.details import Detail, detail_of
+from triage.tui.drawn import Draw, Drawn, nothing
 from triage.tui.messages import LayerChosen, PieceChosen, QuestionChosen, VitalChosen
 from triage.tui.screens.walk import WalkScreen
 from triage.tui.widgets.choices import Choices, Row
 from triage.tui.widgets.detail import DetailPane
-from triage.tui.widgets.drawn import Draw, Drawn, nothing
 
 
 class ListScreen(WalkScreen):

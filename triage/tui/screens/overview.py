@@ -10,11 +10,11 @@ from triage.model.vocabulary import Layer
 from triage.render.answer import left_over, odd_line, unread_line
 from triage.render.chain import Node, trees, trigger
 from triage.render.reading import gaps, reading
+from triage.tui.drawn import Draw
 from triage.tui.rows import counted_title, finding_row, note_row, odd_row, short_row, title_row, to_do_row
 from triage.tui.screens.listing import ListScreen
 from triage.tui.snapshot import Snapshot
 from triage.tui.widgets.choices import Row
-from triage.tui.widgets.drawn import Draw
 from triage.tui.words import counted, hanging, text
 
 

@@ -12,11 +12,11 @@ from triage.model.playbook import ENGINES, Playbook, Step
 from triage.playbooks import filled
 from triage.render.safe import clean
 from triage.tui.details import Detail
+from triage.tui.drawn import Draw, Drawn
 from triage.tui.rows import note_row, title_row
 from triage.tui.screens.walk import WalkScreen
 from triage.tui.snapshot import Scene
 from triage.tui.widgets.choices import Choices, Row
-from triage.tui.widgets.drawn import Draw, Drawn
 from triage.tui.words import hanging, lines, text
 
 _SCOPES = {"replica": "pod", "node": "node", "gateway": "gateway"}

@@ -8,6 +8,7 @@ from triage.model.diagnosis import Evidence, Finding, Promised
 from triage.model.vocabulary import catalogue
 from triage.render.reading import began, place, those, vital_name
 from triage.tui.details import Detail, evidence_of, piece_of, proof
+from triage.tui.drawn import Draw, Drawn, nothing
 from triage.tui.messages import PieceChosen
 from triage.tui.rows import evidence_row, missing_row, note_row, short_row, title_row
 from triage.tui.screens.listing import ListScreen
@@ -15,7 +16,6 @@ from triage.tui.screens.walk import WalkScreen
 from triage.tui.snapshot import Question, Scene, Snapshot
 from triage.tui.widgets.choices import Choices, Row
 from triage.tui.widgets.detail import DetailPane
-from triage.tui.widgets.drawn import Draw, Drawn, nothing
 from triage.tui.words import VITALS, answer, hanging, lines, severity, text, verdict_moved
 
 

@@ -9,12 +9,12 @@ from textual.widgets import Input
 
 from triage.model.diagnosis import Verdict
 from triage.model.vocabulary import catalogue
+from triage.tui.drawn import Drawn
 from triage.tui.rows import note_row, short_row
 from triage.tui.screens.listing import ListScreen
 from triage.tui.snapshot import Question, Snapshot
 from triage.tui.widgets.choices import Choices, Row
 from triage.tui.widgets.detail import DetailPane
-from triage.tui.widgets.drawn import Drawn
 from triage.tui.words import hanging, text
 
 _MOST = 60

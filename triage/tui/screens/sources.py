@@ -3,11 +3,11 @@
 from textual.content import Content
 
 from triage.model.diagnosis import SignalCoverage, SourceView
+from triage.tui.drawn import Draw
 from triage.tui.rows import note_row, title_row
 from triage.tui.screens.listing import ListScreen
 from triage.tui.snapshot import Scene
 from triage.tui.widgets.choices import Choices, Row
-from triage.tui.widgets.drawn import Draw
 from triage.tui.words import fitted, hanging, text
 
 _SOURCES = {"ok": ("✔", "good"), "partial": ("▲", "warn"), "failed": ("✖", "bad"), "absent": ("?", "unsure")}

@@ -9,11 +9,11 @@ from triage.model.diagnosis import Promised
 from triage.model.vocabulary import Layer
 from triage.render.answer import answer, cause_line
 from triage.render.reading import counted, gaps, vital_in_short, vitals_of, window
+from triage.tui.drawn import Draw
 from triage.tui.rows import layer_row, note_row, short_row, title_row, to_do_row, vital_row
 from triage.tui.screens.listing import ListScreen
 from triage.tui.snapshot import vital_id
 from triage.tui.widgets.choices import Row
-from triage.tui.widgets.drawn import Draw
 from triage.tui.words import first_lines, hanging, lines, text
 
 _NEWS = 3

@@ -3,8 +3,8 @@
 from textual.content import Content
 
 from triage.model.units import clock
+from triage.tui.drawn import Drawn
 from triage.tui.snapshot import Scene
-from triage.tui.widgets.drawn import Drawn
 from triage.tui.words import fitted, joined, status, text
 
 _ROOMY = 60

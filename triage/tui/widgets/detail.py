@@ -4,9 +4,9 @@ from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 
 from triage.tui.details import Detail
+from triage.tui.drawn import Drawn
 from triage.tui.snapshot import Snapshot
 from triage.tui.widgets.chart import Chart
-from triage.tui.widgets.drawn import Drawn
 
 
 class DetailPane(Vertical):
