@@ -6,10 +6,10 @@ from itertools import product
 import pytest
 
 from tests.engine.making import at, frame_of, rule, who
-from triage.engine.explanation.findings import confidence_of, severity_of
-from triage.engine.rules.evaluate import Answer, answer_of
+from triage.engine.explanation.findings import confidence_of, findings_of, is_effect, present_answers, severity_of
+from triage.engine.rules.evaluate import Answer, answer_of, evaluate
 from triage.model.diagnosis import Confidence, Severity, Verdict
-from triage.model.rule import Grade
+from triage.model.rule import Grade, Rule
 
 HOLDS = {"signal": "kv.usage", "above": 0.5}
 HOLDS_TOO = {"signal": "queue.waiting", "above": 1}
@@ -117,3 +117,52 @@ def test_lines_that_are_no_news_are_no_alarm(harmed: bool | None, shown: Severit
     found = answer_of(frame, one, who("replica/a"), frame.recording.window.start)
     assert found.usual
     assert severity_of(one, found, harmed) == shown
+
+
+@pytest.mark.parametrize(("unharmed", "shown"), [("info", "info"), ("warning", "warning"), (None, "critical")])
+def test_users_suffer_from_something_else_where_its_effect_is_missing(unharmed: Severity | None, shown: Severity) -> None:
+    """Of a kind that often harms nobody, what it brings about was measured and is not there."""
+    asked = rule("x", HOLDS, severity="critical", unharmed=unharmed)
+    assert severity_of(asked, answer({"proof": HOLDS}, expects=[FAILS]), harmed=True) == shown
+    assert severity_of(asked, answer({"proof": HOLDS}, expects=[HOLDS_TOO]), harmed=True) == "critical"
+
+
+def roles(*rules: Rule) -> dict[str, str]:
+    """The place of each finding among the others, where users suffer."""
+    found = findings_of(evaluate(frame_of(SIGNALS), rules, None), frame_of(SIGNALS), True, lambda _kind: "")
+    return {one.rule: one.role for one in found}
+
+
+def test_a_bystander_beside_a_cause_contributes() -> None:
+    """Alone it is what there is to tell, and so it is beside what is only possible; what it explains it is the root of."""
+    blind = rule("blind", HOLDS, bystander=True)
+    assert roles(blind) == {"blind": "root"}
+    assert roles(blind, rule("fault", HOLDS)) == {"blind": "contributing", "fault": "root"}
+    assert roles(blind, rule("guess", HOLDS, "weak"))["blind"] == "root"
+    leading = rule("blind", HOLDS, bystander=True, leads_to={"late": "nobody sees it"})
+    assert roles(leading, rule("late", HOLDS), rule("fault", HOLDS)) == {"blind": "root", "late": "consequence", "fault": "root"}
+
+
+def test_a_change_contributes_to_the_mechanism_that_it_set_off() -> None:
+    """What it set off is the answer; alone the change is."""
+    change = rule("change", HOLDS, cause="tooling", trigger=True)
+    assert roles(change) == {"change": "root"}
+    assert roles(change, rule("fault", HOLDS)) == {"change": "contributing", "fault": "root"}
+
+
+@pytest.mark.parametrize(("grade", "effect"), [("weak", True), ("strong", False)])
+def test_an_effect_is_a_cause_where_an_alternative_says_what_brought_it_about(grade: Grade, effect: bool) -> None:
+    """Two weak alternatives that are sure together say only that it is there."""
+    ways = [{grade: HOLDS}, {"weak": IN_LOG}]
+    frame = frame_of(SIGNALS, events=[at(60, "log", "cuda-oom", subject="replica/a")], sources=["log:engine"])
+    asked = rule("x", HOLDS, shows=ways, effect=True)
+    assert [is_effect(ruling) for ruling in evaluate(frame, [asked], None)] == [effect]
+
+
+def test_the_surest_subject_speaks_for_the_kind() -> None:
+    """Whoever showed it first."""
+    known = {"kv.usage@replica/a": 0.9, "kv.usage@replica/b": 0.9, "queue.waiting@replica/b": 5}
+    frame = frame_of(known)
+    asked = rule("x", HOLDS, shows=[{"weak": HOLDS}, {"proof": HOLDS_TOO}])
+    (ruling,) = evaluate(frame, [asked], None)
+    assert [str(one.subject) for one in present_answers(ruling)] == ["replica/b", "replica/a"]

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from triage.engine.explanation.findings import is_effect, present_answers
+from triage.engine.explanation.rank import SLACK
 from triage.engine.explanation.wording import noun
 from triage.engine.rules.evaluate import Answer, Ruling
 from triage.engine.sources import how_to_get
@@ -42,7 +43,8 @@ def cause_of(status: Status, findings: Sequence[Finding], rulings: Sequence[Ruli
         rivals = _among([r for r in rulings if first.rule in r.rule.effects], explained, least=1.0)
         text = f"{first.title} is an effect; what brought it about could not be seen."
         return CauseView(state=CauseState.NARROWED if rivals else CauseState.OPEN, rules=_ids(rivals), rivals=rivals, text=text)
-    triggers = [one for one in roots[1:] if by_id[one.rule].rule.trigger]
+    told = [one for one in findings if one.role != "consequence" and one.severity != "info" and one is not first]
+    triggers = [one for one in told if by_id[one.rule].rule.trigger]
     equals = [one for one in roots[1:] if one not in triggers and _is_as_good(one, first)]
     if first.confidence == "possible" or equals:
         rivals = tuple(_of_finding(one, by_id) for one in [first, *equals]) + _among(
@@ -70,8 +72,13 @@ def _without_root(status: Status, rulings: Sequence[Ruling], noticed: Collection
 
 
 def _is_as_good(one: Finding, first: Finding) -> bool:
-    """Whether another root is as sure as the first and explains as much, so that nothing tells which it is."""
-    return first.confidence != "proven" and one.confidence == first.confidence and len(one.leads_to) >= len(first.leads_to)
+    """Whether another root is as sure as the first and explains as much, so that nothing tells which it is.
+
+    What was over while the first went on explains less of the time.
+    """
+    shorter = one.until is not None and (first.until is None or one.until + SLACK < first.until)
+    as_sure = first.confidence != "proven" and one.confidence == first.confidence
+    return as_sure and not shorter and len(one.leads_to) >= len(first.leads_to)
 
 
 def _look_alikes(ruling: Ruling, rulings: Sequence[Ruling]) -> list[Ruling]:

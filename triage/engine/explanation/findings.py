@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from triage.engine.explanation.rank import Candidate, Place, rank
+from triage.engine.explanation.rank import Candidate, Place, has_set_off, rank
 from triage.engine.explanation.wording import check_lines, sentence
 from triage.engine.frame import Frame
 from triage.engine.rules.evaluate import Answer, Ruling
@@ -96,11 +96,16 @@ def _end(answers: Sequence[Answer]) -> float | None:
 
 
 def _role(place: Place, places: Sequence[Place]) -> Role:
-    """What a finding is among the others: no root is what harms nobody, nor a bystander that explains nothing beside a cause."""
+    """What a finding is among the others.
+
+    No root is what harms nobody, nor a bystander that explains nothing beside a cause, nor what only set off a mechanism.
+    """
+    one = place.candidate
     if not place.root:
         return "consequence"
-    aside = place.candidate.bystander and not place.explains and any(_is_cause(other) for other in places)
-    return "contributing" if aside or place.candidate.severity == "info" else "root"
+    aside = one.bystander and not place.explains and any(_is_cause(other) for other in places)
+    set_off = one.trigger and any(has_set_off(one, other) for other in places)
+    return "contributing" if aside or set_off or one.severity == "info" else "root"
 
 
 def _is_cause(place: Place) -> bool:

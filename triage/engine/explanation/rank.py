@@ -195,7 +195,7 @@ def _merit(place: Place, places: Mapping[str, Place]) -> tuple[bool, bool, bool,
         candidate.severity == "info",
         candidate.effect,
         candidate.bystander and not explained,
-        any(_is_set_off(other, candidate) for other in places.values()),
+        any(has_set_off(candidate, other) for other in places.values()),
         -candidate.proof,
         _SEVERITY[candidate.severity],
         -explained,
@@ -204,7 +204,7 @@ def _merit(place: Place, places: Mapping[str, Place]) -> tuple[bool, bool, bool,
     )
 
 
-def _is_set_off(place: Place, trigger: Candidate) -> bool:
+def has_set_off(trigger: Candidate, place: Place) -> bool:
     """Whether another root is the mechanism that a trigger set off: at least likely, grave, and begun with it or after.
 
     One that is a trigger itself (a version that is slower) counts before another trigger only if it is known as well.
