@@ -171,6 +171,15 @@ def test_one_silent_replica_is_open_while_everybody_outside_gets_an_answer() -> 
     assert vital(derived({**silent, "gateway.2xx": 7}), "answers", "replica/a").state is BROKEN
 
 
+def test_a_replica_that_nobody_wants_any_more_is_no_loss() -> None:
+    """After a scale-in as many work as are wanted; while one more is wanted, the silent one is missed."""
+    silent = {"target.up@replica/a": lambda t: 1.0 if t < 300 else 0.0, "target.up@replica/b": 1, "batch.running@replica/b": 3}
+    fewer = derived({**silent, "replicas.desired@service/svc": lambda t: 2 if t < 290 else 1})
+    assert not any(one.subject == "replica/a" for one in ledger(fewer) if one.name == "answers")
+    missed = derived({**silent, "replicas.desired@service/svc": 2})
+    assert vital(missed, "answers", "replica/a").state is BROKEN
+
+
 def test_a_state_rests_on_no_old_values() -> None:
     """Everything ends four minutes before the window does: open, and inconclusive."""
 

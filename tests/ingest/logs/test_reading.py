@@ -217,6 +217,27 @@ def test_starts_that_are_cut_short(tmp_path: Path) -> None:
     assert named(reading, "start-failed") == []
 
 
+def test_an_interrupted_start_is_cut_short(tmp_path: Path) -> None:
+    """A signal makes Python raise wherever the start is: that is no error of its own; a real one is."""
+    raised = 'Traceback (most recent call last):\n  File "/app/serve.py", line 3, in setup\n    await ready()\n{}: {}\n'
+    text = "".join(VLLM_START.format(hms(160 * n), 96) + raised.format("KeyboardInterrupt", "terminated") for n in range(3))
+    reading = read(tmp_path, engine__chat__0=text)
+    assert len(named(reading, "start-cut-short")) == 3
+    assert named(reading, "start-failed") == []
+    text = "".join(VLLM_START.format(hms(160 * n), 96) + raised.format("ValueError", "no such layer") for n in range(3))
+    assert len(named(read(tmp_path, engine__chat__1=text), "start-failed")) == 3
+
+
+def test_a_log_named_after_a_workload_is_its_one_pods(tmp_path: Path) -> None:
+    """``kubectl logs deploy/chat`` is about the pod that the events speak of, if they speak of one only."""
+    event = "2026-09-16T12:10:00Z Normal Killing llm/pod/{} Stopping container engine\n"
+    one = read(tmp_path, chat=VLLM_START.format(hms(10), 96) + VLLM_READY, kube__events=event.format("chat-5d4f6bf9b6-abcde"))
+    assert named(one, "engine-ready")[0].subject == Subject(Scope.REPLICA, "chat-5d4f6bf9b6-abcde")
+    both = event.format("chat-5d4f6bf9b6-abcde") + event.format("chat-5d4f6bf9b6-fghij")
+    two = read(tmp_path, chat=VLLM_START.format(hms(10), 96) + VLLM_READY, kube__events=both)
+    assert named(two, "engine-ready")[0].subject == Subject(Scope.REPLICA, "chat")
+
+
 def test_an_engine_that_vanishes(tmp_path: Path) -> None:
     """A new start after work, with neither an error nor a farewell, says that the process was taken away."""
     text = VLLM_START.format(hms(-900), 96) + VLLM_READY + load_lines(-860, 60) + VLLM_START.format(hms(70), 96)
@@ -342,6 +363,19 @@ def test_table_of_cluster_events(tmp_path: Path) -> None:
     assert named(reading, "Evicted")[0].time == WINDOW.end - 600
     assert named(reading, "Killing")[0].time == WINDOW.end - 130
     assert named(reading, "evicted-for-disk")[0].subject == Subject(Scope.REPLICA, "chat-0")
+
+
+def test_a_table_that_lost_its_columns(tmp_path: Path) -> None:
+    """Rows are read where cells no longer stand below the headings; how often something was seen counts for what it says."""
+    text = (
+        "LAST SEEN   TYPE      REASON   OBJECT   MESSAGE\n"
+        "30s (x80 over 37m)   Warning   Unhealthy   pod/chat-5d4f6bf9b6-abcde  Startup probe failed: Get "
+        '"http://10.0.0.1:8000/health": dial tcp 10.0.0.1:8000: connect: connection refused\n'
+    )
+    reading = read(tmp_path, kubectl=text)
+    assert [(one.attrs["count"], one.subject) for one in (*named(reading, "Unhealthy"), *named(reading, "probe-refused"))] == [
+        ("80", Subject(Scope.REPLICA, "chat-5d4f6bf9b6-abcde"))
+    ] * 2
 
 
 @pytest.mark.parametrize("indent", [None, 2], ids=["one line", "many lines"])
@@ -492,6 +526,9 @@ def test_the_name_says_nothing(tmp_path: Path) -> None:
         ("prometheus-adapter", "autoscaler", Subject(Scope.SERVICE, "chat")),
         ("prometheus", "prometheus", Subject(Scope.SERVICE, "chat")),
         ("router", "gateway", Subject(Scope.GATEWAY, "router")),
+        ("chat-pool-epp", "gateway", Subject(Scope.GATEWAY, "chat-pool-epp")),
+        ("sglang-router", "gateway", Subject(Scope.GATEWAY, "sglang-router")),
+        ("llama-8b-0", "other", Subject(Scope.SERVICE, "chat")),
         ("client-batch", "client", Subject(Scope.CLIENT, "client-batch")),
         ("operator-shell", "operator", Subject(Scope.SERVICE, "chat")),
         ("coredns", "dns", Subject(Scope.SERVICE, "chat")),

@@ -177,7 +177,10 @@ def emitter_of(stem: str, head: Iterable[bytes], subjects: Subjects, service: st
     if hint == "other" and origin.ident:
         hint = _UNKNOWN_PROGRAM
     speaks = emitter_within(origin.ident)
-    kind = hint if hint in _ROLES or speaks not in {"", "runtime"} else _by_content(head, hint)
+    lines = list(head)
+    kind = hint if hint in _ROLES or speaks not in {"", "runtime"} else _by_content(lines, hint)
+    if kind == "operator" and _is_of_the_cluster(lines):
+        kind = "kube-events"
     if named == "other" or kind != named:
         name = stem
     if origin.node and kind in ON_NODES:
@@ -240,6 +243,13 @@ def _by_content(head: Iterable[bytes], hint: str) -> str:
     if hint == "other":
         return best
     return best if not found[hint] and hint in _TELLING and found[best] >= min(_SURE, lines / 3) else hint
+
+
+def _is_of_the_cluster(lines: list[bytes]) -> bool:
+    """Whether somebody kept what kubectl showed, and nothing of what he did."""
+    said = [line for line in lines if line.strip()]
+    shown = sum(kind == "kube-events" and pattern.search(line) is not None for line in said for kind, pattern in _BY_FEATURES)
+    return 2 * shown > len(said)
 
 
 def _subject(kind: str, name: str, stem: str, service: str) -> Subject:

@@ -14,6 +14,10 @@ _GAP = re2.compile(rb" {2,}|\t+")
 _EVENT_ROW = re2.compile(
     rb"^ +(Normal|Warning) +([A-Za-z]\w*) +((?:\d+[dhms])+|<unknown>)(?: \(x(\d+) over [^)]*\))? +(\S+(?:, \S+)?) +(\S.*)$"
 )
+_PLAIN_ROW = re2.compile(
+    rb"^(?:([\w.-]+) +)?((?:\d+[dhms])+|<unknown>)(?: \(x(\d{1,6}) over [^)]*\))? +(Normal|Warning) +([A-Za-z]\w*)"
+    rb" +([A-Za-z][\w.]*)/(\S+) +(\S.*)$"
+)
 _TABLE = re2.compile(rb"^(?:NAMESPACE +)?LAST SEEN +")
 _PODS = re2.compile(rb"^(?:NAMESPACE +)?NAME +READY +STATUS +RESTARTS")
 _RESTARTED = re2.compile(rb"^(\d+) \(((?:\d+[dhms])+) ago\)")
@@ -86,6 +90,10 @@ class KubeTables:
         return cells
 
     def _event_row(self, line: bytes) -> Iterator[KubeEvent]:
+        plain = None if any(name == "SUBOBJECT" for name, _ in self._columns) else _PLAIN_ROW.search(line)
+        if plain is not None:
+            yield self._plain_event(plain.groups())
+            return
         cells = self._cells(line)
         kind, _, name = cells.get("OBJECT", b"").partition(b"/")
         if not name or not cells.get("REASON"):
@@ -102,6 +110,16 @@ class KubeTables:
             clean_bytes(cells.get("NAMESPACE", b""), 253),
             int(count) if count.isdigit() else 1,
         )
+
+    def _plain_event(self, cells: tuple[bytes | None, ...]) -> KubeEvent:
+        """A row with the usual columns, also where they no longer stand below their headings."""
+        namespace, seen, count, kind_of_event, reason, kind, name, message = (cell or b"" for cell in cells)
+        age = age_of(seen)
+        return KubeEvent(
+            None if age is None else self._end - age, clean_bytes(kind_of_event), clean_bytes(reason, 100),
+            clean_bytes(kind, 60).lower(), clean_bytes(name, 253), clean_bytes(message), clean_bytes(namespace, 253),
+            int(count or 1),
+        )  # fmt: skip
 
     def _pod_row(self, line: bytes) -> Iterator[KubeEvent]:
         """A pod that is not well, or that was restarted."""

@@ -85,7 +85,7 @@ def read_logs(
     )
 
 
-_POD = re2.compile(rb"(?:\bpod/|^Name: +)([a-z0-9][a-z0-9.-]*)")
+_POD = re2.compile(rb"(?:\bpod/|^Name: +|\bpod=\"[^\"/]{0,63}/)([a-z0-9][a-z0-9.-]*)")
 _MODEL_SERVER = re2.compile(
     rb"(?i)(?:nvidia|amd)\.com/gpu|\b(?:vllm|sglang|tensorrt|trtllm|triton|tgi|text-generation|llama|ollama|lmdeploy|dynamo)\b"
 )
