@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from triage.errors import DataError, InputMissingError
 from triage.ingest.files.scrapes import Scrape, find_scrapes, gathered, labelled, moment_of
 from triage.ingest.language import Language, load_language
-from triage.ingest.logs import read_logs, window_of_logs
+from triage.ingest.logs import LogReading, read_logs, window_of_logs
 from triage.ingest.logs.changes import read_changes
 from triage.ingest.metrics.naming import index_names, is_engine_name, speaker
 from triage.ingest.metrics.openmetrics import parse, read_text
@@ -386,6 +386,7 @@ def joined(metrics: Recording, logs: Sequence[Path], changes: Path, language: La
             alone=not metrics.series,
             signatures=language.signatures if language else None,
         )
+        reading = _of_the_only_one(reading, metrics)
         parts.append(replace(blank, events=reading.events, series=reading.series, facts=reading.facts, sources=reading.sources))
     if changes.exists():
         events, source = read_changes(changes, metrics.window)
@@ -393,6 +394,26 @@ def joined(metrics: Recording, logs: Sequence[Path], changes: Path, language: La
     else:
         parts.append(replace(blank, sources=(Source("changes", SourceState.ABSENT, "no changes.jsonl in the folder"),)))
     return merged(parts)
+
+
+def _of_the_only_one(reading: LogReading, metrics: Recording) -> LogReading:
+    """The logs' only replica is the metrics' only one, unless both bear names of the service's pods: then they are two."""
+    told = (
+        {one.subject for one in reading.events} | {one.subject for one in reading.series} | {one.subject for one in reading.facts}
+    )
+    said = {one for one in told if one is not None and one.scope is Scope.REPLICA}
+    measured = metrics.subjects[Scope.REPLICA]
+    if len(said) != 1 or len(measured) != 1 or said == set(measured):
+        return reading
+    (log,), (replica,) = said, measured
+    if owned_by(log.id, metrics.service) and owned_by(replica.id, metrics.service):
+        return reading
+    return replace(
+        reading,
+        events=tuple(replace(one, subject=replica) if one.subject == log else one for one in reading.events),
+        series=tuple(replace(one, subject=replica) if one.subject == log else one for one in reading.series),
+        facts=tuple(replace(one, subject=replica) if one.subject == log else one for one in reading.facts),
+    )
 
 
 def _emitter_subjects(recording: Recording) -> Callable[[str], Subject | None]:

@@ -124,6 +124,11 @@ _LOAD_LINES: tuple[LoadLine, ...] = (
         skip=rb"global_rank = [1-9]",
     ),
     LoadLine(
+        b"ms per token",
+        (Field("engine.time_per_step", rb"eval time =[^(]*\( *([\d.]+) ms per token", 0.001),),
+        skip=rb"prompt eval time",
+    ),
+    LoadLine(
         b'"Active Request Count"',
         (
             Field("batch.running", rb'"Scheduled Requests":(\d+)'),
@@ -131,7 +136,7 @@ _LOAD_LINES: tuple[LoadLine, ...] = (
         ),
     ),
 )
-"""Lines of load of vLLM (two generations), SGLang, TensorRT-LLM and Triton. Wording: vllm loggers.py and metrics.py,
+"""Lines of load of vLLM (two generations), SGLang, TensorRT-LLM, llama.cpp and Triton. Wording: vllm loggers.py and metrics.py,
 sglang scheduler metrics, TensorRT-LLM py_executor.py (print_iter_log), triton-inference-server/tensorrtllm_backend#217."""
 
 
@@ -155,6 +160,7 @@ def _reader(line: LoadLine) -> _Reader:
     )
 
 
+_SLOT = re2.compile(rb"slot +(launch_slot_|release): id +(\d{1,4})").search
 _READERS = tuple(_reader(line) for line in _LOAD_LINES)
 
 
@@ -176,15 +182,31 @@ class LoadSeries:
         self._bins: dict[tuple[str, int], dict[int, _Bin]] = {}
         self._adds: set[str] = set()
         self._span: tuple[int, int] | None = None
+        self._slots: set[bytes] = set()
 
     def feed(self, line: bytes, time: float | None) -> bool:
         """Takes a line; true if it is one of load."""
+        turn = _SLOT(line) if b"slot " in line else None
+        if turn is not None:
+            self._turn(turn.group(1), turn.group(2), time)
+            return False
         for reader in _READERS:
             if reader.line.marker in line:
                 if time is not None and self._window.baseline_start <= time <= self._window.end:
                     self._take(reader, line, int(time // GRID))
                 return True
         return False
+
+    def _turn(self, what: bytes, slot: bytes, time: float | None) -> None:
+        """A slot of llama.cpp takes a request or is done with it: as many run as slots are taken, this one included."""
+        self._slots.add(slot)
+        running = len(self._slots)
+        if what == b"release":
+            self._slots.discard(slot)
+        if time is not None and self._window.baseline_start <= time <= self._window.end:
+            bucket = self._bins.setdefault(("batch.running", 0), {}).setdefault(int(time // GRID), _Bin())
+            bucket.total += running
+            bucket.count += 1
 
     def _take(self, reader: _Reader, line: bytes, number: int) -> None:
         if reader.skip is not None and reader.skip(line):
