@@ -94,8 +94,9 @@ def test_memory_that_is_in_pieces() -> None:
 def test_memory_that_nobody_names_is_somebody_elses() -> None:
     """What is neither free nor this process's own is held by a process that cannot be listed from a container."""
     line = (
-        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 90.00 MiB. GPU 0 has a total capacity of 47.50 GiB of which 60.00 MiB"
-        " is free. Including non-PyTorch memory, this process has {} GiB memory in use. Of the allocated memory 20.00 GiB is allocated by PyTorch."
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 90.00 MiB. GPU 0 has a total capacity of 47.50 GiB"
+        " of which 60.00 MiB is free. Including non-PyTorch memory, this process has {} GiB memory in use."
+        " Of the allocated memory 20.00 GiB is allocated by PyTorch."
     )
     assert found(line.format("21.10"), "engine") == ["cuda-oom-foreign"]
     assert found(line.format("46.90"), "engine") == ["cuda-oom"]
@@ -104,7 +105,8 @@ def test_memory_that_nobody_names_is_somebody_elses() -> None:
 def test_a_block_that_is_huge_for_its_card_is_wrong_itself() -> None:
     """Where the allocator alone has no room for it, that most of it lies idle in pieces does not make it fragmentation."""
     line = (
-        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate {0} GiB. GPU 0 has a total capacity of 79.10 GiB of which 5.90 GiB is free."
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate {0} GiB. GPU 0 has a total capacity of 79.10 GiB"
+        " of which 5.90 GiB is free."
         " Of the allocated memory 66.00 GiB is allocated by PyTorch, and {1} GiB is reserved by PyTorch but unallocated."
     )
     assert found(line.format("6.00", "4.40"), "engine") == ["cuda-oom"]
