@@ -483,3 +483,34 @@ def test_a_proxys_error_page_is_no_part_of_an_answer() -> None:
     """A reset at once is one on an idle connection although the proxy sends a page of its own."""
     lines = [(10_000.0 + 60 * n, AccessLine(503, "/v1/x", "UC", 0.001, "a:1", sent=95)) for n in range(4)]
     assert set(events_of(lines)) == {"connection-reset-idle"}
+
+
+def routed(moment: float, asked: str, served: str) -> tuple[float, AccessLine]:
+    """A good answer of a router that names both models."""
+    line = f'{{"status": 200, "latency_s": 2.5, "model_requested": "{asked}", "served_model": "{served}"}}'
+    parsed = parse_access(line.encode())
+    assert parsed is not None
+    return moment, parsed
+
+
+def test_answers_of_another_model_than_usually_answers() -> None:
+    """Names that differ are none; a model that answers what others ask for is."""
+    lines = [routed(9_000.0 + 20 * number, "large", "large-fp8.gguf") for number in range(105)]
+    lines += [routed(9_005.0 + 20 * number, "small", "small-q8") for number in range(105)]
+    lines += [routed(10_600.0 + 15 * number, "large", "small-q8") for number in range(10)]
+    summary = AccessSummary(GATEWAY, WINDOW, "gateway.log")
+    for moment, line in sorted(lines, key=lambda one: one[0]):
+        summary.add(line, moment)
+    (strays,) = [one for one in summary.series() if one.signal == "gateway.wrong_model"]
+    assert float(strays.values.sum()) * GRID == pytest.approx(10)
+    assert strays.times[strays.values > 0].min() > 10_600.0
+
+
+def test_lines_that_name_one_model_tell_of_no_strays() -> None:
+    """What was asked for alone says nothing."""
+    summary = AccessSummary(GATEWAY, WINDOW, "gateway.log")
+    for number in range(110):
+        line = parse_access(b'{"status": 200, "latency_s": 2.5, "model": "large"}')
+        assert line is not None and line.asked == ""
+        summary.add(line, 9_000.0 + 20 * number)
+    assert "gateway.wrong_model" not in {one.signal for one in summary.series()}

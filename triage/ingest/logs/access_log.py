@@ -27,6 +27,7 @@ class AccessLine:
     :param sent: bytes of the answer; None if the line does not say
     :param starts: the line's stamp is when the request came, not when it ended
     :param why: what the proxy says, in words of its own, of how it ended; empty if it says nothing
+    :param asked: model that the client named, and ``served`` the one that answered; empty if the line does not name both
     """
 
     status: int
@@ -40,6 +41,8 @@ class AccessLine:
     sent: int | None = None
     starts: bool = False
     why: str = ""
+    asked: str = ""
+    served: str = ""
 
     @property
     def failed(self) -> bool:
@@ -278,6 +281,7 @@ def _json(line: bytes) -> AccessLine | None:
     if status is None or not 0 <= status <= 999 or (seconds is None and not path):
         return None
     upstream = _said(fields, *_JSON_UPSTREAM)
+    served = _said(fields, *_JSON_SERVED)
     why = " ".join(value for name in _JSON_WHY if (value := _said(fields, name)) not in {"", "-", "null", "via_upstream"})
     flags = short_flags(_said(fields, "response_flags", "response_flags_long")) or (flags_of_words(why) if status >= 400 else "")
     if not flags:
@@ -294,6 +298,8 @@ def _json(line: bytes) -> AccessLine | None:
         sent=_whole(_said(fields, "bytes_sent", "body_bytes_sent", "DownstreamContentSize", "size", "bytes_out").encode()),
         starts="start_time" in fields,
         why=why[:200],
+        asked=_said(fields, *_JSON_ASKED) if served else "",
+        served=served,
     )
 
 
@@ -306,6 +312,14 @@ _JSON_PATH = (
     "req.url", "request_path", "http.path", "url", "request",
 )  # fmt: skip
 _JSON_UPSTREAM = ("upstream_host", "upstream_addr", "upstream", "ServiceAddr", "worker", "worker_url", "backend", "upstream_uri")
+_JSON_ASKED = (
+    "requested_model", "model_requested", "request_model", "original_model", "gen_ai.request.model", "gen_ai.original.model",
+    "model_group", "model",
+)  # fmt: skip
+_JSON_SERVED = (
+    "upstream_model", "served_model", "model_served", "response_model", "backend_model", "routed_model", "target_model",
+    "actual_model", "model_used", "gen_ai.response.model",
+)  # fmt: skip
 _JSON_WHY = (
     "response_code_details", "connection_termination_details", "upstream_transport_failure_reason", "error", "err", "err.message",
     "error.message", "error_message",

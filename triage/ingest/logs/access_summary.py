@@ -15,7 +15,9 @@ import numpy as np
 from triage.ingest.logs.access_log import IDLE_RESET, AccessLine
 from triage.ingest.logs.redaction import clean
 from triage.ingest.logs.signatures import Role
-from triage.model.recording import Event, Origin, Series, Subject, Window
+from triage.ingest.misrouting import Homes
+from triage.ingest.raw import RawSeries
+from triage.model.recording import Event, Floats, Origin, Series, Subject, Window
 from triage.model.vocabulary import Scope
 
 GRID = 15.0
@@ -37,6 +39,8 @@ CLUSTER_SHARE = 0.5
 _MAX_EPISODES = 20
 _MAX_KEYS = 5000
 _MAX_REQUESTS = 200_000
+_MAX_MODELS = 200
+"""Pairs of models asked for and served; more of them are names that clients make up."""
 _MAX_GAPS = 2000
 
 
@@ -174,6 +178,11 @@ class Tally:
         last.start, last.end, last.count = min(last.start, time), max(last.end, time), last.count + 1
 
 
+def _rates(bins: Counter[int], first: int, cells: int) -> Floats:
+    """Counts of the cells from the first on as rates per second, shape (N,)."""
+    return np.array([bins[number] / GRID for number in range(first, first + cells)])
+
+
 def _count(counter: Counter[str], key: str) -> None:
     """Counts a key, unless there are so many that somebody makes them up."""
     if key and (key in counter or len(counter) < _MAX_KEYS):
@@ -225,6 +234,7 @@ class AccessSummary:
         self._alike: dict[tuple[int, str, bool], tuple[str, ...]] = {}
         self._tallies: dict[str, Tally] = {}
         self._durations: dict[str, Counter[int]] = {"client": Counter(), "proxy": Counter()}
+        self._models: dict[tuple[str, str], Counter[int]] = {}
         self._first_at: dict[tuple[str, int], float] = {}
         self._requests: dict[str, Comings] = {}
         self._gaps: list[float] = []
@@ -280,6 +290,8 @@ class AccessSummary:
         number = int(time // GRID)
         for name in self._counts_as(line):
             self._bins[name][number] += 1
+        if line.asked and ((line.asked, line.served) in self._models or len(self._models) < _MAX_MODELS):
+            self._models.setdefault((line.asked, line.served), Counter())[number] += 1
 
     def _counts_as(self, line: AccessLine) -> tuple[str, ...]:
         """The signals that a line counts for; lines that are alike in what decides it share the answer."""
@@ -340,10 +352,28 @@ class AccessSummary:
         first, last = int(self._span[0] // GRID), int(self._span[1] // GRID)
         times = np.minimum((np.arange(first, last + 1) + 1) * GRID, self._window.end)
         for name, bins in self._bins.items():
-            values = np.array([bins[number] / GRID for number in range(first, last + 1)])
+            values = _rates(bins, first, len(times))
             if name in {"retries", "overflow", "connect_failures", "resets"} and not values.any():
                 continue
             yield Series(f"{self._prefix}.{name}", self._subject, times, values, Origin("log", self._source))
+        strays = self._strays(times, first)
+        if strays is not None:
+            yield Series("gateway.wrong_model", self._subject, times, strays, Origin("log", self._source))
+
+    def _strays(self, times: Floats, first: int) -> Floats | None:
+        """Requests per second that another model answered than usually does; None if no line names both models.
+
+        :param times: ends of the cells, shape (N,)
+        :param first: number of the first cell
+        """
+        if not self._models or self._subject.scope is not Scope.GATEWAY:
+            return None
+        counted = [
+            RawSeries("", {"asked": asked, "served": served}, times, _rates(bins, first, len(times)), rate=True)
+            for (asked, served), bins in sorted(self._models.items())
+        ]
+        homes = Homes(counted, "asked", "served", self._window.start)
+        return np.asarray(sum(homes.strays(one).values for one in counted))
 
     def _covers_window(self) -> bool:
         assert self._span is not None

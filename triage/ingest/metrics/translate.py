@@ -17,8 +17,8 @@ from triage.ingest.metrics.exporter_xids import exporter_xids
 from triage.ingest.metrics.lifetimes import metric_events
 from triage.ingest.metrics.naming import GENERIC, OWN, Group, Index, Use, Ways, index_names, speaker
 from triage.ingest.metrics.rates import sample_step
+from triage.ingest.misrouting import Homes
 from triage.ingest.owners.identity import lost_labels
-from triage.ingest.owners.misrouting import Homes
 from triage.ingest.owners.parts import Engines
 from triage.ingest.owners.places import first
 from triage.ingest.owners.subjects import Selection, select

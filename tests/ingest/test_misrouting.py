@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from triage.ingest.owners.misrouting import Homes
+from triage.ingest.misrouting import Homes
 from triage.ingest.raw import RawSeries
 
 TIMES = np.arange(0.0, 600.0, 60.0)
