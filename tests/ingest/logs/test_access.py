@@ -511,6 +511,7 @@ def test_lines_that_name_one_model_tell_of_no_strays() -> None:
     summary = AccessSummary(GATEWAY, WINDOW, "gateway.log")
     for number in range(110):
         line = parse_access(b'{"status": 200, "latency_s": 2.5, "model": "large"}')
-        assert line is not None and line.asked == ""
+        assert line is not None
+        assert line.asked == ""
         summary.add(line, 9_000.0 + 20 * number)
     assert "gateway.wrong_model" not in {one.signal for one in summary.series()}
