@@ -3,6 +3,7 @@
 import numpy as np
 
 from triage.engine.derived.arithmetic import quotient
+from triage.engine.derived.derivation import Derivation
 from triage.engine.frame import Frame
 from triage.engine.statistics import together
 from triage.model.recording import Floats, Subject
@@ -45,3 +46,13 @@ def autoscaler_excess(frame: Frame, service: Subject) -> Floats | None:
     if not rows:
         return None
     return quotient(share, np.clip(together(rows, Combine.MAX), _LEAST_VALUE, None))
+
+
+DERIVATIONS = (
+    Derivation("autoscaler.share", ("autoscaler.value", "autoscaler.target"), autoscaler_share),
+    Derivation(
+        "autoscaler.excess",
+        ("autoscaler.share", *(signal for _, signals in _FOLLOWS for signal in signals)),
+        autoscaler_excess,
+    ),
+)

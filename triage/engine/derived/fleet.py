@@ -1,11 +1,11 @@
 """Replicas side by side: what work they do, which version they run, how long they have been up."""
 
 from itertools import permutations
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from triage.engine.derived.arithmetic import rolled_mean
+from triage.engine.derived.derivation import Derivation
 from triage.engine.frame import Frame
 from triage.model.recording import Floats, Subject
 from triage.model.vocabulary import Scope
@@ -41,8 +41,12 @@ _WARM = 180.0
 _AS_BUSY = 0.6
 """Chosen: pace is compared before and after a restart only where the batch is at least this share of what it was."""
 
-_ROLES: WeakKeyDictionary[Frame, dict[Subject, str]] = WeakKeyDictionary()
-"""Roles that were found, by frame: every comparison with peers asks for them."""
+_BEGAN = ("process.start_time", "pod.created")
+_SIGNS = ("batch.running", "tokens.generation", "target.up")
+VERSIONS_NEED = (*_BEGAN, *_SIGNS)
+"""Signals that tell which version came last."""
+
+_ROLE_NEEDS = ("tokens.generation", "finished", "tokens.prompt_computed")
 
 
 def own_fact(frame: Frame, subject: Subject, key: str) -> str | float | None:
@@ -52,10 +56,7 @@ def own_fact(frame: Frame, subject: Subject, key: str) -> str | float | None:
 
 def role_of(frame: Frame, replica: Subject) -> str:
     """What part of the work a replica does: as it says, or ``prefill``, ``decode``, ``whole`` by what it computes."""
-    known = _ROLES.setdefault(frame, {})
-    if replica not in known:
-        known[replica] = _role(frame, replica)
-    return known[replica]
+    return frame.remembered(("role", replica), lambda: _role(frame, replica))
 
 
 def _role(frame: Frame, replica: Subject) -> str:
@@ -98,12 +99,11 @@ def versions(frame: Frame) -> list[list[Subject]]:
 
 def _started(frame: Frame, replica: Subject) -> float:
     """When a replica began: its process, its pod, or its first sample."""
-    for signal in ("process.start_time", "pod.created"):
+    for signal in _BEGAN:
         cells = frame.cells(signal, replica)
         if cells is not None and not np.isnan(cells).all():
             return float(np.nanmin(cells))
-    signs = ("batch.running", "tokens.generation", "target.up")
-    rows = [cells for name in signs if (cells := frame.cells(name, replica)) is not None]
+    rows = [cells for name in _SIGNS if (cells := frame.cells(name, replica)) is not None]
     known = np.flatnonzero(~np.isnan(np.stack(rows)).all(axis=0)) if rows else np.zeros(0, dtype=int)
     return float(frame.grid.times[known[0]]) if len(known) else 0.0
 
@@ -184,3 +184,10 @@ def restart_gain(frame: Frame, replica: Subject) -> Floats | None:
         return None
     gain = float(np.nanmedian(pace[before])) / float(np.median(pace[after]))
     return np.where(frame.grid.times >= last, gain, np.nan)
+
+
+DERIVATIONS = (
+    Derivation("restart.gain", ("process.start_time", "token.time", "batch.running"), restart_gain),
+    Derivation("age.order", ("replica.uptime", "token.time", *_ROLE_NEEDS), age_order),
+    Derivation("version.slowdown", ("token.time", *VERSIONS_NEED), version_slowdown),
+)

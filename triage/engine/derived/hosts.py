@@ -4,6 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from triage.engine.derived.arithmetic import constant, first_measured, own_total, quotient, rolled
+from triage.engine.derived.derivation import Derivation, quotient_of, share_of
 from triage.engine.frame import Frame
 from triage.model.recording import Floats, Subject
 from triage.model.vocabulary import Scope
@@ -105,3 +106,63 @@ def memory_unowned(frame: Frame, card: Subject) -> Floats | None:
     if share is None or not lost:
         return None
     return np.where((np.stack(lost) == 1).all(axis=0), share, np.nan)
+
+
+def _mem_ratio(frame: Frame, card: Subject) -> Floats | None:
+    used, free, whole = (frame.cells(f"gpu.mem_{part}", card) for part in ("used", "free", "total"))
+    if whole is None and used is not None and free is not None:
+        whole = used + free
+    return quotient(used, whole)
+
+
+def _gpu_lost(frame: Frame, card: Subject) -> Floats | None:
+    """1 while a card that was there has no values and another card of the same node has."""
+    rows = frame.of("gpu.power") or frame.of("gpu.util") or frame.of("gpu.temp")
+    own = rows.get(card)
+    node = next((target for target in frame.recording.links.get(card, ()) if target.scope is Scope.NODE), None)
+    neighbours = [cells for other, cells in rows.items() if other != card and node in frame.recording.links.get(other, ())]
+    if own is None or not neighbours or node is None:
+        return None
+    here = ~np.isnan(own)
+    seen = ~np.isnan(np.stack(neighbours)).all(axis=0)
+    return np.where(np.maximum.accumulate(here) & seen, (~here).astype(float), np.nan)
+
+
+DERIVATIONS = (
+    quotient_of("node.cpu_busy", "node.cpu_busy_cores", "node.cpu_cores"),
+    share_of(
+        "container.cpu_throttled",
+        "container.cpu_throttled_periods",
+        "container.cpu_periods",
+        look_at="container.cpu_throttled_periods",
+    ),
+    quotient_of("process.fds_ratio", "process.open_fds", "process.max_fds"),
+    Derivation(
+        "memory.per_request",
+        (
+            "container.memory_rss",
+            "container.memory",
+            "process.rss",
+            "finished",
+            "finished.stop",
+            "finished.length",
+            "finished.abort",
+            "http.requests",
+        ),
+        memory_per_request,
+    ),
+    Derivation("kv.context_ratio", ("kv.capacity",), context_ratio),
+    Derivation("gpu.mem_ratio", ("gpu.mem_used", "gpu.mem_free", "gpu.mem_total"), _mem_ratio),
+    quotient_of("gpu.power_ratio", "gpu.power", "gpu.power_limit"),
+    Derivation("gpu.mem_unowned", ("gpu.mem_ratio", "replica.lost"), memory_unowned),
+    Derivation("gpu.lost", ("gpu.power", "gpu.util", "gpu.temp"), _gpu_lost),
+    Derivation("node.lost", (*_HOST, *_CARD, "replica.lost", "node.ready", "pod.ready"), node_lost),
+    quotient_of("node.disk_ratio", "node.disk_available", "node.disk_size"),
+    quotient_of("node.memory_ratio", "node.memory_available", "node.memory_total"),
+    quotient_of("node.inodes_ratio", "node.inodes_free", "node.inodes"),
+    quotient_of("node.volume_ratio", "node.volume_available", "node.volume_size"),
+    quotient_of("node.conntrack_ratio", "node.conntrack", "node.conntrack_limit"),
+    quotient_of("node.files_ratio", "node.files_open", "node.files_max"),
+    quotient_of("node.processes_ratio", "node.processes", "node.processes_max"),
+    quotient_of("node.retransmit_ratio", "node.tcp_retransmits", "node.tcp_segments"),
+)

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from triage.engine.derived.arithmetic import first_measured, total
+from triage.engine.derived.derivation import Derivation
 from triage.engine.frame import Frame
 from triage.engine.statistics import together
 from triage.model.recording import Floats, Subject
@@ -132,3 +133,15 @@ def _gone(frame: Frame, replica: Subject) -> Bools | None:
     seen = ~np.isnan(np.stack(others)).all(axis=0) if others else np.zeros(len(ready), dtype=bool)
     listed = ~np.isnan(ready)
     return np.maximum.accumulate(listed) & np.where(listed, ready == 0, seen)
+
+
+DERIVATIONS = (
+    Derivation("pod.starting", ("pod.ready", "pod.created"), starting),
+    Derivation("backend.stale", ("backend.requests", "backend.failures", "pod.ready", "replica.lost"), sent_astray),
+    Derivation("service.ending", ("pod.ready", "replica.lost", "replica.restarted"), ending),
+    Derivation(
+        "service.failures", ("gateway.5xx", "gateway.upstream_5xx", "gateway.resets", "requests.failed", "http.5xx"), failures
+    ),
+    Derivation("service.failures_at_endings", ("service.failures", "service.ending"), failures_at_endings),
+    Derivation("replicas.turns", ("autoscaler.desired", "replicas.desired"), turns),
+)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from triage.engine.derived.arithmetic import constant, first_measured, mean_latency, own_total, quotient, ratio, total
+from triage.engine.derived.derivation import Derivation
 from triage.engine.frame import Frame
 from triage.engine.statistics import together
 from triage.model.recording import Floats, Subject
@@ -103,3 +104,27 @@ def computed_again(frame: Frame, replica: Subject) -> Floats | None:
     cached = frame.cells("tokens.prompt_cached", replica)
     worked = computed if cached is None else together([computed, cached], Combine.SUM)
     return ratio(worked, lengths[0], frame)
+
+
+_HELD = ("batch.running", "queue.waiting")
+
+DERIVATIONS = (
+    Derivation(
+        "token.time",
+        (
+            "batch.running",
+            "latency.decode",
+            "length.generation",
+            "tokens.generation",
+            "latency.itl",
+            "engine.time_per_step",
+        ),
+        token_time,
+    ),
+    Derivation("engine.idle", (*_HELD, "tokens.generation"), idle),
+    Derivation("kv.fill", ("kv.used", "kv.capacity", "kv.usage"), kv_fill),
+    Derivation("kv.needed", ("length.prompt", "length.generation", "batch.running", "kv.capacity"), kv_needed),
+    Derivation("kv.stranded", ("kv.fill", "batch.running", "kv.capacity"), kv_stranded),
+    Derivation("prefill.repeated", ("tokens.prompt_computed", "tokens.prompt_cached", "length.prompt"), computed_again),
+    Derivation("service.pinned", (*_HELD, "gateway.active"), pinned),
+)

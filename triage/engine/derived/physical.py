@@ -3,11 +3,12 @@
 Each is a function of a frame and a subject that returns the cells, shape (N,), or None if an input is unknown.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from triage.engine.derived.arithmetic import constant, first_measured, mean_latency, own_total, quotient, rolled_mean
+from triage.engine.derived.derivation import Derivation
 from triage.engine.frame import Frame
 from triage.engine.physics import latency, queueing, roofline
 from triage.engine.physics.accelerators import Accelerator, accelerator
@@ -211,14 +212,14 @@ def _means(frame: Frame, replica: Subject, names: Sequence[str]) -> list[Floats]
     return found if len(found) == len(names) else None
 
 
-def share_of_time(part: str, whole: str) -> Callable[[Frame, Subject], Floats | None]:
+def _share_of_time(signal: str, part: str, whole: str) -> Derivation:
     """Mean of one part of a request's time as a share of the mean of the whole."""
 
-    def derived(frame: Frame, replica: Subject) -> Floats | None:
+    def cells(frame: Frame, replica: Subject) -> Floats | None:
         means = _means(frame, replica, (part, whole))
         return None if means is None else latency.share(*means)
 
-    return derived
+    return Derivation(signal, (f"latency.{part}", f"latency.{whole}"), cells)
 
 
 def unaccounted(frame: Frame, replica: Subject) -> Floats | None:
@@ -268,3 +269,29 @@ def offered_load(frame: Frame, replica: Subject) -> Floats | None:
     width = max(1, round(60.0 / frame.grid.step))
     arrivals = np.clip(rolled_mean(pair[1], width) + grown, 0.0, None)
     return queueing.offered_load(arrivals, latency.rest(*means), limit)
+
+
+_HELD = ("batch.running", "queue.waiting")
+
+DERIVATIONS = (
+    Derivation("kv.capacity", (), kv_capacity),
+    Derivation("kv.usage", ("kv.used", "kv.capacity"), kv_usage),
+    Derivation("kv.evictable", ("kv.evictable_tokens", "kv.capacity"), kv_evictable),
+    Derivation("container.memory_ratio", ("container.memory_limit", "container.memory"), container_memory_ratio),
+    _share_of_time("ttft.queue_share", "queue", "ttft"),
+    _share_of_time("ttft.prefill_share", "prefill", "ttft"),
+    Derivation("ttft.unaccounted", ("latency.ttft", "latency.queue", "latency.prefill"), unaccounted),
+    Derivation("ttft.unaccounted_share", ("latency.ttft", "latency.queue", "latency.prefill"), unaccounted_share),
+    _share_of_time("e2e.queue_share", "queue", "e2e"),
+    _share_of_time("e2e.prefill_share", "prefill", "e2e"),
+    _share_of_time("e2e.decode_share", "decode", "e2e"),
+    Derivation("queue.growth", _HELD, queue_growth),
+    Derivation("engine.held_ratio", (*_HELD, "latency.e2e"), held_ratio),
+    Derivation("batch.offered_load", (*_HELD, "latency.e2e", "latency.queue", "batch.limit"), offered_load),
+    Derivation("engine.bandwidth_ratio", ("bytes.read", "bytes.written"), engine_bandwidth_ratio),
+    Derivation("engine.compute_ratio", ("flops",), engine_compute_ratio),
+    Derivation("decode.floor", ("kv.used", "kv.usage", "kv.capacity"), decode_floor),
+    Derivation("decode.floor_ratio", ("decode.floor", "latency.itl", "spec.drafts", "spec.draft_tokens"), decode_floor_ratio),
+    Derivation("gpu.bandwidth_ratio", ("engine.bandwidth_ratio",), gpu_bandwidth_ratio),
+    Derivation("gpu.pcie_busy", ("gpu.pcie_gen", "gpu.pcie_width", "gpu.pcie_rx", "gpu.pcie_tx"), pcie_busy),
+)

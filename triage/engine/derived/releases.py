@@ -5,7 +5,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from triage.engine.derived.arithmetic import ratio, rolled
-from triage.engine.derived.fleet import versions
+from triage.engine.derived.derivation import Derivation
+from triage.engine.derived.fleet import VERSIONS_NEED, versions
 from triage.engine.frame import Frame
 from triage.engine.statistics import together
 from triage.model.recording import Floats, Subject
@@ -56,3 +57,12 @@ def _counted(frame: Frame, replica: Subject) -> tuple[Floats, Floats] | None:
             lost = frame.cells(failed, replica)
             return np.where(np.isnan(got), np.nan, 0.0 if lost is None else np.nan_to_num(lost)), got
     return None
+
+
+DERIVATIONS = (
+    Derivation(
+        "version.failures",
+        (*VERSIONS_NEED, *(signal for pair in _COUNTED for signal in pair)),
+        version_failures,
+    ),
+)

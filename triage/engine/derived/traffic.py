@@ -3,6 +3,7 @@
 import numpy as np
 
 from triage.engine.derived.arithmetic import first_measured, own_total, rolled_mean, share, total
+from triage.engine.derived.derivation import Derivation
 from triage.engine.frame import Frame
 from triage.engine.physics import queueing
 from triage.engine.statistics import together
@@ -17,6 +18,10 @@ Chosen: repetitions behind a gateway make two or three attempts of one request; 
 
 _MINUTE = 60.0
 """Chosen: seconds over which flows are held against each other; counters of two programs are read seconds apart."""
+
+
+FINISHED = ("finished", "finished.stop", "finished.length", "finished.abort", "finished.error")
+_INTO_ENGINES = (*FINISHED, "batch.running", "queue.waiting")
 
 
 def finished(frame: Frame, replica: Subject) -> Floats | None:
@@ -134,3 +139,31 @@ def _over_a_minute(cells: Floats, frame: Frame) -> Floats:
 
 def _cells_of_a_minute(frame: Frame) -> int:
     return max(1, round(_MINUTE / frame.grid.step))
+
+
+DERIVATIONS = (
+    Derivation("service.arrivals", ("requests.attempts", "gateway.requests", "backend.requests", *_INTO_ENGINES), arrivals),
+    Derivation("service.demand", ("requests.distinct", "service.arrivals", *_INTO_ENGINES), demand),
+    Derivation(
+        "service.goodput",
+        ("requests.distinct", "requests.failed", "gateway.requests", "gateway.2xx", "http.2xx", *_INTO_ENGINES),
+        goodput,
+    ),
+    Derivation("gateway.retry_ratio", ("gateway.retries", "gateway.requests", *_INTO_ENGINES), retry_ratio),
+    Derivation("service.sent", ("gateway.upstream_requests", "backend.requests"), sent),
+    Derivation("service.backlog_growth", ("service.sent", "finished"), backlog_growth),
+    Derivation("service.requests_lost", ("queue.growth", "service.backlog_growth"), requests_lost),
+    Derivation(
+        "service.requests_vanished",
+        (
+            "service.requests_lost",
+            "requests.failed",
+            "requests.distinct",
+            "gateway.requests",
+            "gateway.2xx",
+            "gateway.active",
+            *_INTO_ENGINES,
+        ),
+        requests_vanished,
+    ),
+)
