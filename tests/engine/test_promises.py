@@ -389,3 +389,9 @@ def cut(one: Histogram) -> Histogram:
 def timed_by(frame: Frame) -> str:
     """The signal that the promise about the first token rests on."""
     return next(one.signal for one in entries(frame) if one.vital.name == "ttft_p95_s")
+
+
+@pytest.mark.parametrize(("left", "state"), [(0.01, KEPT), (1.0, BROKEN)], ids=["a few", "a third"])
+def test_losses_alone_are_held_against_what_others_count(left: float, state: Promised) -> None:
+    """A log of nothing but failures says how many there were; the engines say of how many."""
+    assert vital(derived({"gateway.client_left": Shift(0.0, left), "finished": 2.0}), "abandoned_ratio").state is state

@@ -460,12 +460,14 @@ def test_rates() -> None:
     assert (np.diff(series["gateway.requests"].times) > 0).all()
 
 
-def test_an_excerpt_has_no_rates() -> None:
-    """A few lines around a failure must not be read as the traffic of the service."""
+def test_an_excerpt_has_rates_of_failures_alone() -> None:
+    """A few lines around a failure must not be read as the traffic of the service; but so many failed at least."""
     summary = AccessSummary(GATEWAY, WINDOW, "gateway.log")
     for n in range(100):
         summary.add(AccessLine(503, "/v1/x", "UH", 0.0), 10_500.0 + n)
-    assert list(summary.series()) == []
+    series = {one.signal: one for one in summary.series()}
+    assert set(series) == {"gateway.5xx"}
+    assert series["gateway.5xx"].values.sum() * GRID == pytest.approx(100)
 
 
 def test_lines_without_any_time() -> None:

@@ -117,16 +117,29 @@ def _asked(count: Count, frame: Frame) -> float:
 
 
 def _count(view: View, frame: Frame, subject: Subject | None = None) -> Count | None:
-    """What one view counts, of everybody or of one replica; None unless it counts both requests and what became of them."""
+    """What one view counts, of everybody or of one replica; None unless it counts both requests and what became of them.
+
+    Where a view tells of losses alone (an excerpt of a log), those that others saw were asked besides.
+    """
     subjects = tuple(frame.subjects_of(view.asked) if subject is None else [subject])
     asked = total(frame, view.asked) if subject is None else frame.cells(view.asked, subject)
     if asked is None or np.isnan(asked[frame.grid.window]).all():
-        return None
+        return _beside_others(view, frame) if subject is None else None
     if not any(frame.of(name) for name in view.lost) and not _all_ended_well(view, frame):
         return None
     rows = [total(frame, name) if subject is None else frame.cells(name, subject) for name in view.lost]
     lost = [row for row in rows if row is not None]
     return Count(view, asked, together(lost, Combine.MAX) if lost else np.zeros_like(asked), subjects)
+
+
+def _beside_others(view: View, frame: Frame) -> Count | None:
+    """Losses that a view tells of without telling how many it was asked, while it tells any; None if nobody else tells that."""
+    rows = [row for name in view.lost if (row := total(frame, name)) is not None]
+    others = frame.cells("service.arrivals", Subject(Scope.SERVICE, frame.recording.service))
+    if not rows or others is None:
+        return None
+    lost = together(rows, Combine.MAX)
+    return Count(view, others + lost, lost, tuple(frame.subjects_of(view.lost[0])))
 
 
 def _all_ended_well(view: View, frame: Frame) -> bool:

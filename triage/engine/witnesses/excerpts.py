@@ -1,4 +1,7 @@
-"""Access logs of which somebody kept a part: their lines tell how a request went, and never how many there were."""
+"""Access logs of which somebody kept a part: their lines tell how a request went, and never how many there were.
+
+Those that tell of a failure are kept in any case: so many failed at least.
+"""
 
 import numpy as np
 
@@ -14,12 +17,16 @@ _LINES = "gateway.log_lines"
 _ELSEWHERE = ("backend.requests", "gateway.upstream_requests", "finished")
 """Who else counts the requests of a gateway, the nearest first."""
 
+_FAILURES = frozenset(
+    f"gateway.{name}" for name in ("5xx", "4xx", "429", "401", "resets", "no_backend", "client_left", "timeouts", "overflow")
+)
+
 _SAMPLED = 1 / 20
 """A gateway may log one request in ten, and such a sample keeps the shares; who has far fewer lines was cut out by hand."""
 
 
 def excerpts(frame: Frame, _voices: Voices) -> Seen:
-    """Makes the rates unknown that were counted from an excerpt of an access log. That is no fault of anybody."""
+    """Makes the rates unknown that were counted from an excerpt of an access log, but those of failures: nobody's fault."""
     elsewhere = first_measured(*(total(frame, name) for name in _ELSEWHERE))
     if elsewhere is None:
         return Seen()
@@ -38,8 +45,9 @@ def _is_far_fewer(lines: Floats, elsewhere: Floats) -> bool:
 
 
 def _counts_of(frame: Frame, subject: Subject) -> list[str]:
-    """The rates of a gateway that were counted from its access lines."""
-    return sorted(signal for signal, whose in frame.origins if whose == subject and _is_of_log(frame, signal, subject))
+    """The rates of a gateway that were counted from its access lines, and that more lines would have made another."""
+    counted = [signal for signal, whose in frame.origins if whose == subject and _is_of_log(frame, signal, subject)]
+    return sorted(signal for signal in counted if signal not in _FAILURES)
 
 
 def _is_of_log(frame: Frame, signal: str, subject: Subject) -> bool:

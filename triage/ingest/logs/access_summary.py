@@ -5,7 +5,7 @@ came back.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import NamedTuple
@@ -211,6 +211,7 @@ _GATEWAY_SIGNALS: dict[str, Callable[[AccessLine], bool]] = {
     "resets": _flag("UC"),
     "retries": lambda line: line.retry > 0,
 }
+_FAILURES = frozenset({"4xx", "429", "401", "5xx", "client_left", "timeouts", "overflow", "connect_failures", "resets"})
 _ENGINE_SIGNALS = {name: _GATEWAY_SIGNALS[name] for name in ("requests", "2xx", "4xx", "5xx")}
 
 
@@ -345,18 +346,19 @@ class AccessSummary:
     # ------------------------------------------------------------ results
 
     def series(self) -> Iterator[Series]:
-        """Rates on a grid of 15 s, if the log covers the window and holds more than failures; an excerpt has no rates."""
+        """Rates on a grid of 15 s, if the log covers the window and holds more than failures; of an excerpt those of failures."""
         self._tell_quick_failures()
-        if self._span is None or self.untimed or not self._covers_window():
+        if self._span is None or self.untimed:
             return
+        whole = self._covers_window()
         first, last = int(self._span[0] // GRID), int(self._span[1] // GRID)
         times = np.minimum((np.arange(first, last + 1) + 1) * GRID, self._window.end)
-        for name, bins in self._bins.items():
+        for name, bins in self._bins.items() if whole else self._failures():
             values = _rates(bins, first, len(times))
             if name in {"retries", "overflow", "connect_failures", "resets"} and not values.any():
                 continue
             yield Series(f"{self._prefix}.{name}", self._subject, times, values, Origin("log", self._source))
-        strays = self._strays(times, first)
+        strays = self._strays(times, first) if whole else None
         if strays is not None:
             yield Series("gateway.wrong_model", self._subject, times, strays, Origin("log", self._source))
 
@@ -374,6 +376,10 @@ class AccessSummary:
         ]
         homes = Homes(counted, "asked", "served", self._window.start)
         return np.asarray(sum(homes.strays(one).values for one in counted))
+
+    def _failures(self) -> Iterable[tuple[str, Counter[int]]]:
+        """What was counted of failures: somebody may have kept these lines alone, and so many there were at least."""
+        return ((name, bins) for name, bins in self._bins.items() if name in _FAILURES and any(bins.values()))
 
     def _covers_window(self) -> bool:
         assert self._span is not None
