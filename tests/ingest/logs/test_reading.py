@@ -139,6 +139,20 @@ def test_requests_in_an_engines_log(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- starts and ends
 
 
+def test_why_a_request_failed_is_read_like_any_line(tmp_path: Path) -> None:
+    """What a proxy gives as its own reason is understood, or else shown as unread; what its flags say is not told twice."""
+    line = (
+        '{{"start_time":"2026-09-16T12:0{}:00Z","response_code":{},"path":"/v1/x","duration":9,"response_code_details":"{}"}}\n'
+    )
+    limit = "ext_proc_error{grpc:_received_message_larger_than_max_(9437211_vs._4194304)}"
+    text = line.format(1, 500, limit) + line.format(2, 502, "ext_quux_failed{7}") + line.format(3, 200, "via_upstream")
+    reading = read(tmp_path, envoy=text + line.format(4, 503, "upstream_reset_before_response_started{connection_termination}"))
+    assert len(named(reading, "message-too-large")) == 1
+    unread = [event.text for event in read_logs([tmp_path], WINDOW, "chat").events if event.kind == "residue"]
+    assert unread == ["ERROR 502 /v1/x: ext_quux_failed{7}"]
+    assert named(reading, "upstream-closed-early") == []
+
+
 def test_facts_of_the_last_start(tmp_path: Path) -> None:
     """Arguments and start-up facts are those of the last start before the window's end, and both starts are events."""
     text = VLLM_START.format(hms(-900), 96) + VLLM_READY + load_lines(-860, 0) + "INFO:     Shutting down\n"

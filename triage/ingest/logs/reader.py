@@ -142,7 +142,8 @@ class Reader:
             return
         self._access.add(request, time if self._timed else None)
         if request.failed and request.why and not request.flags:
-            self._mean(f"{request.status} {request.path}: {request.why}".encode(), time)
+            level = "" if 400 <= request.status < 500 else "ERROR "
+            self._mean(f"{level}{request.status} {request.path}: {request.why}".encode(), time)
 
     def _take_kube(self, line: bytes, time: float) -> None:
         shown = self._tables.feed(line)
