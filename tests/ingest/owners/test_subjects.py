@@ -323,6 +323,9 @@ def test_one_engine_that_says_nothing() -> None:
     two = selection([engine(instance="a:8000"), engine(instance="b:8000")])
     assert not two.named
     assert two.replica({"instance": "a:8000"}) is None
+    declared = selection([engine(instance="a:8000"), engine(instance="b:8000")], facts={"replicas": 2})
+    assert declared.replica({"instance": "b:8000"}) == replica("b:8000")
+    assert not selection([engine(instance=f"{one}:8000") for one in "abc"], facts={"replicas": 2}).named
     assert not selection([engine(instance="a:8000", model_name="llama")]).named
 
 

@@ -67,7 +67,8 @@ class Selection:
     :param nodes: the nodes that its engines run on; empty if nobody says so
     :param node_of: replica -> node
     :param replicas: address of an engine (``host:port``, pod IP) -> id of its replica
-    :param everything: nothing here names any service, and there is but one engine: all of it is the service's
+    :param everything: nothing here names any service, and there is but one engine, or as many as were declared: all of it is the
+        service's
     :param others: names that are not the service's although they begin with its name
     :param rivals: names that other services' engines go by
     :param targets: addresses of other services' engines
@@ -409,8 +410,9 @@ class _Evidence:
         return any(owned_by(maker, self.service.name, others) for maker in makers or (pod,))
 
     def _is_alone(self, engines: Collection[_Engine]) -> bool:
-        """Whether there is one engine, and nothing that says whose it is."""
-        return len({engine.instance for engine in engines}) == 1 and not any(engine.tied for engine in engines)
+        """Whether there is one engine, or as many as were declared for the service, and nothing that says whose they are."""
+        declared = self.service.facts.get("replicas", 1)
+        return len({engine.instance for engine in engines}) in (1, declared) and not any(engine.tied for engine in engines)
 
 
 def _makers(owners: Collection[tuple[str, str]]) -> frozenset[str]:
