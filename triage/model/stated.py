@@ -27,6 +27,7 @@ FACTS: dict[str, str] = {
     "data_parallel_size": "copies of the model in one engine",
     "deployment": "Kubernetes deployment that runs the replicas",
     "device": "what the engine computes on (cuda, cpu …)",
+    "disable_overlap_schedule": "whether the engine prepares a step only once the one before is done",
     "driver_version": "driver of the cards",
     "dtype": "of weights that are not quantised (bfloat16, float16 …)",
     "enable_prefix_caching": "whether prefixes of prompts are kept",
