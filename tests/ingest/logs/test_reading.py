@@ -181,7 +181,7 @@ def test_facts_of_sglang(tmp_path: Path) -> None:
     """SGLang's arguments come under the common names."""
     text = (
         f"[2026-09-16 {hms(0)}] server_args=ServerArgs(model_path='/models/a', tp_size=8, mem_fraction_static=0.88, "
-        f"max_running_requests=64, context_length=None, api_key='hunter2')\n"
+        f"max_running_requests=64, context_length=None, disable_overlap_schedule=True, api_key='hunter2')\n"
         f"[2026-09-16 {hms(5)} TP0] Load weight begin. avail mem=139.20 GB\n"
         f"[2026-09-16 {hms(55)} TP0] Load weight end. type=Llama, avail mem=20 GB\n"
         f"[2026-09-16 {hms(60)}] max_total_num_tokens=421472, chunked_prefill_size=8192, context_len=40960\n"
@@ -191,7 +191,7 @@ def test_facts_of_sglang(tmp_path: Path) -> None:
     expected = {
         "engine": "sglang", "model_path": "/models/a", "tensor_parallel_size": 8.0, "gpu_memory_utilization": 0.88,
         "max_num_seqs": 64.0, "weights_load_seconds": 50.0, "kv_cache_tokens": 421472.0, "chunked_prefill_size": 8192.0,
-        "max_model_len": 40960.0,
+        "disable_overlap_schedule": "True", "max_model_len": 40960.0,
         "startup_seconds": 70.0,
     }  # fmt: skip
     assert facts == expected

@@ -284,6 +284,7 @@ ARGUMENTS: dict[str, str] = {
     "pipeline_parallel_size": "pipeline_parallel_size", "pp_size": "pipeline_parallel_size",
     "data_parallel_size": "data_parallel_size", "dp_size": "data_parallel_size",
     "enforce_eager": "enforce_eager", "disable_cuda_graph": "enforce_eager",
+    "disable_overlap_schedule": "disable_overlap_schedule",
     "kv_cache_dtype": "kv_cache_dtype", "block_size": "block_size", "page_size": "block_size", "swap_space": "swap_space",
     "num_gpu_blocks_override": "num_gpu_blocks_override", "attention_backend": "attention_backend",
     "enable_prefix_caching": "enable_prefix_caching", "disable_radix_cache": "disable_radix_cache",
