@@ -83,7 +83,7 @@ class _Wire(HTTPAdapter):
         self.date = _moment(answer.headers.get("date", ""))
         if answer.status != HTTPStatus.OK or not _SUCCESS.match(answer.body) or b'"warnings"' in answer.body:
             good = prometheus_api.read_answer(answer.status, answer.path, answer.body)
-            told = [http.clean(str(warning)) for warning in good.get("warnings") or ()]
+            told = [http.quoted(str(warning)) for warning in good.get("warnings") or ()]
             self.warnings |= {warning: None for warning in told if not warning.startswith("PromQL info")}
         raw = HTTPResponse(BytesIO(answer.body), status=answer.status, preload_content=False)
         return self.build_response(request, raw)
@@ -288,7 +288,7 @@ def _connect(request: Request) -> _Server:
     session = Session()
     session.trust_env = False
     session.mount(f"{base}/", wire)
-    return _Server(request, http.clean(base), wire, PrometheusConnect(base, headers=dict(access.headers), session=session))
+    return _Server(request, http.quoted(base), wire, PrometheusConnect(base, headers=dict(access.headers), session=session))
 
 
 class PrometheusCollector:

@@ -18,6 +18,16 @@ class ExitCode(IntEnum):
     CONFIG = 78
 
 
+def printable(line: str) -> str:
+    """A line of a message in which every character keeps its place and none moves the cursor or hides."""
+    return "".join(char if char.isprintable() else "\ufffd" for char in line)
+
+
+def quoted(text: str, longest: int = 200) -> str:
+    """What a program of others says, as a part of a sentence of ours: one printable line, short."""
+    return printable(" ".join(text[: 10 * longest].split()))[:longest]
+
+
 class TriageError(Exception):
     """A problem that the user can mend: one sentence on what and where, and a hint on what to do.
 

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 
 from tests.render.fixtures import incident
 from triage.model.diagnosis import Status
-from triage.render.safe import ascii_only, clean, code, fenced, html, inert, json_escaped, markdown
+from triage.render.safe import ascii_only, code, fenced, html, inert, inert_text, json_escaped, markdown
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
@@ -33,20 +33,20 @@ PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 )
 def test_nothing_that_a_terminal_obeys_survives(hostile: str, shown: str) -> None:
     """Escape sequences, control and format characters leave a visible sign; plain markup stays as text."""
-    assert clean(hostile) == shown
+    assert inert_text(hostile) == shown
 
 
 @given(st.text())
 def test_cleaned_text_is_printable_on_one_line_and_stays_so(text: str) -> None:
     """Whatever comes in, no control, format, surrogate or unassigned character comes out, and cleaning again changes nothing."""
-    cleaned = clean(text)
+    cleaned = inert_text(text)
     assert all(not category(char).startswith("C") and category(char) not in {"Zl", "Zp"} for char in cleaned)
-    assert clean(cleaned) == cleaned
+    assert inert_text(cleaned) == cleaned
 
 
 def test_endless_text_is_cut() -> None:
     """A label of a megabyte becomes a short one that says that it was cut."""
-    cut = clean("x" * 1_000_000, 100)
+    cut = inert_text("x" * 1_000_000, 100)
     assert len(cut) == 100
     assert cut.endswith("…")
 
@@ -101,7 +101,7 @@ def test_markdown_pings_nobody() -> None:
     assert "#12" not in markdown("ping @everyone, see #12")
 
 
-@given(st.text().map(clean))
+@given(st.text().map(inert_text))
 def test_a_code_span_is_one_cell_of_a_table(text: str) -> None:
     """Whatever the text, a row keeps its two cells and no HTML or link appears."""
     rendered = PARSER.parse(f"| a | b |\n| --- | --- |\n| {code(text)} | end |")
@@ -111,7 +111,7 @@ def test_a_code_span_is_one_cell_of_a_table(text: str) -> None:
     assert not inline & {"html_inline", "link_open", "image"}
 
 
-@given(st.lists(st.text().map(clean), min_size=1, max_size=3))
+@given(st.lists(st.text().map(inert_text), min_size=1, max_size=3))
 def test_a_fence_holds_any_line(lines: list[str]) -> None:
     """Backticks in a query do not end its block."""
     tokens = PARSER.parse(fenced(lines))

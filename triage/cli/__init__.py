@@ -14,7 +14,7 @@ from typing import Protocol, cast
 from triage.cli.heeding import refuse_idle
 from triage.cli.parser import Parser, help_shown
 from triage.cli.version import ShowVersion
-from triage.errors import ExitCode, TriageError
+from triage.errors import ExitCode, TriageError, printable
 
 COMMANDS = (
     "demo", "diagnose", "replay", "walk", "record", "coverage", "check", "rules", "playbook", "learn", "score", "fits",
@@ -131,13 +131,8 @@ def parser() -> Parser:
 def _complain(message: str, hint: str, code: ExitCode) -> int:
     """One sentence, and what to do about it, on stderr."""
     lines = [f"triage: {message}", *([f"  {hint}"] if hint else [])]
-    sys.stderr.write("".join(f"{_plain(line)}\n" for text in lines for line in text.splitlines()))
+    sys.stderr.write("".join(f"{printable(line)}\n" for text in lines for line in text.splitlines()))
     return int(code)
-
-
-def _plain(line: str) -> str:
-    """A line that cannot move the cursor or hide: messages quote file names and answers of servers."""
-    return "".join(char if char.isprintable() else "\ufffd" for char in line)
 
 
 def _traceback() -> None:

@@ -24,7 +24,7 @@ from triage.model.diagnosis import CauseState, CauseView, Diagnosis, Muted, Rule
 from triage.model.recording import Recording
 from triage.model.service import Service
 from triage.render import one_line
-from triage.render.safe import ascii_only, clean, inert
+from triage.render.safe import ascii_only, inert, inert_text
 from triage.settings import Settings
 from triage.timespan import seconds
 
@@ -154,7 +154,7 @@ def _result(service: Service, job: "Future[Diagnosis]", budget: float) -> Checke
         service.name,
         diagnosis.status,
         one_line(diagnosis),
-        clean(diagnosis.headline),
+        inert_text(diagnosis.headline),
         diagnosis.cause,
         roots,
         inert(diagnosis).muted,
@@ -163,8 +163,8 @@ def _result(service: Service, job: "Future[Diagnosis]", budget: float) -> Checke
 
 def _unknown(service: Service, reason: str) -> Checked:
     """A service that could not be asked."""
-    reason = clean(reason)
-    line = ascii_only(f"{clean(service.name).upper()} UNKNOWN - {reason}").replace("|", "/")
+    reason = inert_text(reason)
+    line = ascii_only(f"{inert_text(service.name).upper()} UNKNOWN - {reason}").replace("|", "/")
     return Checked(service.name, Status.INCONCLUSIVE, line, reason, CauseView(state=CauseState.OPEN))
 
 

@@ -11,7 +11,7 @@ from triage.engine.physics.roofline import peak_flops
 from triage.engine.physics.shape import ModelShape, parameters
 from triage.engine.physics.sizing import Phase, Sizing, arithmetic_bits, enough_cards
 from triage.model.units import number, quantity
-from triage.render.safe import clean
+from triage.render.safe import inert_text
 
 _SHOWN = ("PCIe 4.0 x16", "PCIe 5.0 x16", "InfiniBand NDR", "Ethernet 100G", "Ethernet 25G")
 """Links that the text shows beside those of the card; the document has all."""
@@ -30,7 +30,7 @@ def as_text(model: str, shape: ModelShape, cards: Sequence[Accelerator], sizing:
     many = f"{load.cards} × " if load.cards > 1 else ""
     sections = chain(
         [
-            f"{clean(model)} on {many}{sizing.card.name}, {load.concurrency} requests of {load.context} tokens",
+            f"{inert_text(model)} on {many}{sizing.card.name}, {load.concurrency} requests of {load.context} tokens",
             "",
             f"{_answer(sizing)}",
             f"  binds  {_BINDS[sizing.bound]}",

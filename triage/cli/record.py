@@ -48,8 +48,8 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 def _summary(recording: "Recording", path: Path) -> str:
     """What was kept, and what every source brought."""
-    from triage.render.safe import clean
+    from triage.render.safe import inert_text
 
     lines = [f"{path}: {len(recording.series) + len(recording.histograms)} series, {len(recording.events)} events"]
     lines += [f"  {source.name}: {source.state}{f', {source.reason}' if source.reason else ''}" for source in recording.sources]
-    return "".join(f"{clean(line)}\n" for line in lines)
+    return "".join(f"{inert_text(line)}\n" for line in lines)

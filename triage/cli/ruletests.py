@@ -64,11 +64,11 @@ def _outcomes(one: "Read", args: argparse.Namespace, settings: "Settings") -> "l
 
 def _shown(one: "Read", outcome: "Outcome") -> str:
     """A test with what of it is not as expected."""
-    from triage.render.safe import clean
+    from triage.render.safe import inert_text
 
     head = f"{'FAILED' if outcome.failures else 'ok'}  {one.path}: {outcome.test.name}"
     lines = [
         head,
         *(f"{'    ' if number else '  '}{line}" for failure in outcome.failures for number, line in enumerate(failure)),
     ]
-    return "".join(f"{clean(line)}\n" for line in lines)
+    return "".join(f"{inert_text(line)}\n" for line in lines)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from rich.console import Console
 from rich.text import Text
 
-from triage.render.safe import ascii_only, clean
+from triage.render.safe import ascii_only, inert_text
 from triage.render.terminal import terminal
 
 _LONGEST = 4000
@@ -38,7 +38,7 @@ class Screen:
 
     def line(self, text: str = "", *, style: str = "", indent: int = 0, hang: int = 0) -> None:
         """A paragraph, wrapped, its later lines set in by ``hang`` more; whatever it holds stays inert."""
-        plain = clean(text, _LONGEST)
+        plain = inert_text(text, _LONGEST)
         words = Text(plain if self.utf8 else ascii_only(plain), style=style)
         room = max(self._console.width - indent - hang, _NARROWEST)
         for number, row in enumerate(words.wrap(self._console, room)):
@@ -58,7 +58,7 @@ class Screen:
                 self.line(f"{prompt}{answer}")
             return answer
         try:
-            return input(clean(prompt if self.utf8 else ascii_only(prompt)))
+            return input(inert_text(prompt if self.utf8 else ascii_only(prompt)))
         except EOFError:
             return None
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from triage.errors import printable
+
 _WORD = re.compile(r"'[^']*'|\"[^\"]*\"|[^\s,:{}\[\]]+|.")
 _LONGEST_LINE = 200
 
@@ -45,7 +47,7 @@ def shown(problem: Problem, text: str) -> str:
     lines = text.splitlines()
     parts = [head]
     if 0 < problem.line <= len(lines):
-        source = _plain(lines[problem.line - 1])[:_LONGEST_LINE]
+        source = printable(lines[problem.line - 1])[:_LONGEST_LINE]
         margin = " " * len(str(problem.line))
         marks = " " * (problem.column - 1) + "^" * _width(source, problem.column)
         parts += [f"  {problem.line} | {source}", f"  {margin} | {marks}"]
@@ -69,8 +71,3 @@ def _width(source: str, column: int) -> int:
     """Length of the word that begins at a column."""
     word = _WORD.match(source, column - 1)
     return len(word.group()) if word else 1
-
-
-def _plain(line: str) -> str:
-    """A line in which every character has one place and none moves the cursor."""
-    return "".join(char if char.isprintable() else " " for char in line)

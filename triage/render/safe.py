@@ -1,8 +1,12 @@
 r"""Makes text from outside inert: label values, log lines and change notes may try to move the cursor, hide or pose as markup.
 
-Two steps. :func:`inert` cleans every string of a diagnosis, whatever the format; then each format escapes what means something
-in it (:func:`markdown`, :func:`code`, :func:`fenced`, :func:`html`). Text for the terminal goes into objects that read no markup.
+Two steps. :func:`inert` takes every string of a diagnosis through :func:`inert_text`; then each format escapes
+what means something in it (:func:`markdown`, :func:`code`, :func:`fenced`, :func:`html`). Text for the terminal goes into objects
+that read no markup.
 JSON is lossless: :func:`json_escaped` writes what is dangerous as ``\uXXXX`` instead of taking it out.
+
+Two other things are done elsewhere: what may not be kept, secrets above all, is taken out of log lines when they are read
+(``ingest/logs/redaction.py``, ``redacted``), and what a message quotes becomes printable (``errors.py``, ``quoted``).
 """
 
 import re
@@ -57,7 +61,7 @@ _BLOCK = re.compile(r"^(?:[-+=#]+|\d{1,9}[.)])(?=\s|$)")
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def clean(text: str, longest: int = _LONGEST) -> str:
+def inert_text(text: str, longest: int = _LONGEST) -> str:
     """One line of printable text: no escape sequences, control or format characters, piles of marks, or endless text."""
     if len(text) <= longest and text.isascii() and text.isprintable():
         return text
@@ -132,13 +136,13 @@ def _inert_value(value: object, longest: int) -> object:
     if isinstance(value, Enum):
         return value
     if isinstance(value, str):
-        return clean(value, longest)
+        return inert_text(value, longest)
     if isinstance(value, BaseModel):
         return inert(value)
     if isinstance(value, tuple):
         return tuple(_inert_value(one, longest) for one in value)
     if isinstance(value, dict):
-        return {clean(str(key)): _inert_value(one, longest) for key, one in value.items()}
+        return {inert_text(str(key)): _inert_value(one, longest) for key, one in value.items()}
     return value
 
 

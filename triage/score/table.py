@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from triage.model.vocabulary import Cause, Layer
-from triage.render.safe import clean, markdown
+from triage.render.safe import inert_text, markdown
 from triage.score.figures import Figures, Score, is_hit, share
 from triage.score.result import Result
 
@@ -169,7 +169,7 @@ def _rows(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(markdown(clean(cell)) for cell in cells)} |"
+    return f"| {' | '.join(markdown(inert_text(cell)) for cell in cells)} |"
 
 
 def as_json(result: Score, *, only_figures: bool = False) -> dict[str, object]:

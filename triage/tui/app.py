@@ -19,7 +19,7 @@ from textual.worker import Worker, WorkerState
 from triage.errors import TriageError
 from triage.model.playbook import Playbook
 from triage.model.units import clock
-from triage.render.safe import clean
+from triage.render.safe import inert_text
 from triage.tui import messages
 from triage.tui.in_thread import in_thread
 from triage.tui.keys import KEYS, bindings
@@ -77,7 +77,7 @@ class WalkApp(App[BaseException]):
 
     def on_mount(self) -> None:
         """Start to take recordings."""
-        self.push_screen(GatherScreen(clean(self._session.name)))
+        self.push_screen(GatherScreen(inert_text(self._session.name)))
         self._work(self._take(), "recordings")
 
     def _work(self, work: Coroutine[None, None, None], group: str) -> None:
@@ -144,7 +144,7 @@ class WalkApp(App[BaseException]):
     @on(messages.Told)
     def show_progress(self, told: messages.Told) -> None:
         """Keep what each source says, for the screens that show it."""
-        self._progress[clean(told.source)] = (clean(told.text), told.done)
+        self._progress[inert_text(told.source)] = (inert_text(told.text), told.done)
         self._show_progress()
 
     @on(messages.Recorded)
@@ -224,7 +224,7 @@ class WalkApp(App[BaseException]):
 
     def _say(self, words: str, severity: SeverityLevel = "information", title: str = "") -> None:
         """Show a note. What errors and names hold is only text."""
-        told = "\n".join(clean(line) for line in words.splitlines())
+        told = "\n".join(inert_text(line) for line in words.splitlines())
         self.notify(told, severity=severity, title=title, markup=False)
 
     # Where to go

@@ -9,7 +9,7 @@ from triage.model.recording import CHANGE_KINDS, Event, Histogram, Recording, Se
 from triage.model.rule import LookAlike, Rule
 from triage.model.units import clock
 from triage.model.vocabulary import Layer
-from triage.render.safe import clean, inert
+from triage.render.safe import inert, inert_text
 
 _ORDER = {Verdict.PRESENT: 0, Verdict.ABSENT: 1, Verdict.UNKNOWN: 2}
 _GONE = {Verdict.ABSENT: "ruled out now", Verdict.UNKNOWN: "can't tell any more"}
@@ -214,8 +214,8 @@ def _asked(
     evidence: tuple[Evidence, ...] = (),
 ) -> Question:
     """A question in the rule's own words."""
-    text = clean(rule.question) if rule else title
-    alike = tuple(LookAlike(rule=one.rule, because=clean(one.because)) for one in rule.look_alikes) if rule else ()
+    text = inert_text(rule.question) if rule else title
+    alike = tuple(LookAlike(rule=one.rule, because=inert_text(one.because)) for one in rule.look_alikes) if rule else ()
     told = tuple(sorted(evidence, key=lambda one: one.verdict is Verdict.UNKNOWN))
     return Question(rule_id, title, text, layer, verdict, told, None, missing, how_to_get, alike)
 
@@ -238,5 +238,10 @@ def _events(events: Sequence[Event]) -> tuple[Event, ...]:
 def _inert(event: Event) -> Event:
     """The event with nothing in its texts that a terminal would obey."""
     return replace(
-        event, kind=clean(event.kind), name=clean(event.name), attrs={}, text=clean(event.text), source=clean(event.source)
+        event,
+        kind=inert_text(event.kind),
+        name=inert_text(event.name),
+        attrs={},
+        text=inert_text(event.text),
+        source=inert_text(event.source),
     )

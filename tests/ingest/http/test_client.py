@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.servers import Ask, Front, Reply, free_port, self_signed, serving
 from triage.errors import TriageError
-from triage.ingest.http import Access, Answer, AskError, Client, Failure, access_of, clean, refusal
+from triage.ingest.http import Access, Answer, AskError, Client, Failure, access_of, quoted, refusal
 
 MIB = 1 << 20
 SECRET = "s3cret"
@@ -277,6 +277,6 @@ def test_answers_of_something_else_are_told_for_what_they_are(status: int, body:
 @given(st.text())
 def test_foreign_text_becomes_one_short_printable_line(text: str) -> None:
     """Terminals obey control characters."""
-    found = clean(text)
+    found = quoted(text)
     assert found.isprintable()
     assert len(found) <= 200

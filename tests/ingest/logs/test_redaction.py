@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triage.ingest.logs.redaction import MAX_TEXT, clean, clean_bytes, without_escapes, without_prompt
+from triage.ingest.logs.redaction import MAX_TEXT, redacted, redacted_bytes, without_escapes, without_prompt
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ from triage.ingest.logs.redaction import MAX_TEXT, clean, clean_bytes, without_e
 )
 def test_secrets_are_removed(line: str) -> None:
     """A secret is gone, however it is written."""
-    kept = clean(line)
+    kept = redacted(line)
     assert "hunter2" not in kept.lower()
     assert "[removed]" in kept
 
@@ -38,7 +38,7 @@ def test_secrets_are_removed(line: str) -> None:
 def test_numbers_about_tokens_are_no_secrets() -> None:
     """Words that only resemble secrets stay as they are."""
     line = "max_num_batched_tokens: 2048, num_tokens=17, token usage: 0.93, tokens/s"
-    assert clean(line) == line
+    assert redacted(line) == line
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_escape_sequences_are_removed() -> None:
 
 def test_long_lines_are_cut() -> None:
     """What is kept has a bounded length and says that it was cut."""
-    kept = clean("a" * 5000)
+    kept = redacted("a" * 5000)
     assert len(kept) == MAX_TEXT
     assert kept.endswith("…")
 
@@ -71,12 +71,12 @@ def test_long_lines_are_cut() -> None:
 @given(st.text(max_size=300))
 def test_no_control_characters(text: str) -> None:
     """No text brings a control character, a line break or a change of direction into a report."""
-    assert all(unicodedata.category(letter) != "Cc" for letter in clean(text))
-    assert not set(clean(text)) & set("\u202a\u202b\u202d\u202e\u2066\u2067\u2028\u200b")
+    assert all(unicodedata.category(letter) != "Cc" for letter in redacted(text))
+    assert not set(redacted(text)) & set("\u202a\u202b\u202d\u202e\u2066\u2067\u2028\u200b")
 
 
 @given(st.binary(max_size=300))
 def test_any_bytes_become_text(line: bytes) -> None:
     """Bytes that are no UTF-8 are no error, and cleaning twice changes nothing more."""
-    once = clean_bytes(line)
-    assert clean(once) == once
+    once = redacted_bytes(line)
+    assert redacted(once) == once

@@ -186,7 +186,7 @@ def test_an_error_answer_is_told() -> None:
     with pytest.raises(DataError) as caught:
         parse_answer(data)
     assert "bad_data" in caught.value.message
-    assert "parse [31m error at 3" in caught.value.message
+    assert "parse\ufffd[31m error at 3" in caught.value.message
     assert len(caught.value.message) < 300
 
 

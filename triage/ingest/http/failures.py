@@ -9,6 +9,8 @@ from http import HTTPStatus
 from http.client import HTTPException, IncompleteRead
 from urllib.parse import urlsplit
 
+from triage.errors import quoted
+
 
 class Failure(StrEnum):
     """What kind of failure it is: what can be tried next depends on it."""
@@ -43,11 +45,6 @@ class AskError(Exception):
         self.kind = kind
         self.reason = reason
         self.hint = hint
-
-
-def clean(text: str) -> str:
-    """Foreign text without control characters, short."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text[:2000]).split())[:200]
 
 
 def late(timeout: float) -> AskError:
@@ -89,7 +86,7 @@ def refusal(status: int, path: str, body: bytes, *, wanted: str, variable: str, 
 def _by_status(status: int, path: str, wanted: str, hint: str) -> AskError | None:
     """What a status says that is no success."""
     if status in _NOTHING_THERE:
-        return AskError(Failure.ELSEWHERE, f"has no {wanted.removeprefix('the ')} at {clean(path)} ({status:d})", hint)
+        return AskError(Failure.ELSEWHERE, f"has no {wanted.removeprefix('the ')} at {quoted(path)} ({status:d})", hint)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return AskError(Failure.ERROR, "asks for fewer questions (429)", "try again later")
     if status >= HTTPStatus.BAD_REQUEST:
@@ -108,7 +105,7 @@ def _other(status: int, wanted: str, *, is_page: bool) -> AskError:
 def moved(scheme: str, host: str, variable: str) -> AskError:
     """The server sends on to another one, which is not asked: the credentials are not for it."""
     told = f"if that is the right server, give its address; if it is a login page, give a token ({variable}TOKEN)"
-    return AskError(Failure.ELSEWHERE, f"sends on to {clean(f'{scheme}://{host}')}", told)
+    return AskError(Failure.ELSEWHERE, f"sends on to {quoted(f'{scheme}://{host}')}", told)
 
 
 def broken_connection(error: BaseException, url: str, timeout: float, variable: str) -> AskError:
@@ -124,7 +121,7 @@ def broken_connection(error: BaseException, url: str, timeout: float, variable: 
             continue
         if failure is Failure.LATE:
             return late(timeout)
-        told = {"variable": variable, "host": clean(urlsplit(url).hostname or "")}
+        told = {"variable": variable, "host": quoted(urlsplit(url).hostname or "")}
         told |= {"certificate": _first(causes, "verify_message"), "system": _first(causes, "strerror")}
         return AskError(failure, reason.format(**told), hint.format(**told))
     return AskError(Failure.BROKEN, "does not speak HTTP as it should", "check address and port")
@@ -132,7 +129,7 @@ def broken_connection(error: BaseException, url: str, timeout: float, variable: 
 
 def _first(causes: Sequence[BaseException], name: str) -> str:
     """What the first of the exceptions that has such a text says; both texts come of libraries and hold no address."""
-    return next((clean(text) for cause in causes if isinstance(text := getattr(cause, name, None), str)), "no word on why")
+    return next((quoted(text) for cause in causes if isinstance(text := getattr(cause, name, None), str)), "no word on why")
 
 
 _Told = tuple[type[BaseException], Failure, str, str]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from triage.ingest.logs.access_log import IDLE_RESET, AccessLine
-from triage.ingest.logs.redaction import clean
+from triage.ingest.logs.redaction import redacted
 from triage.ingest.logs.signatures import Role
 from triage.ingest.misrouting import Homes
 from triage.ingest.raw import RawSeries
@@ -485,4 +485,4 @@ def _most(name: str, counter: Counter[str], total: int) -> dict[str, str]:
     if not counter:
         return {}
     value, count = min(counter.items(), key=lambda item: (-item[1], item[0]))
-    return {name: clean(value, 200), f"{name}_share": _ratio(count, total), f"{name}s": str(len(counter))}
+    return {name: redacted(value, 200), f"{name}_share": _ratio(count, total), f"{name}s": str(len(counter))}

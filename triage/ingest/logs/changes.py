@@ -9,7 +9,7 @@ from typing import Any
 
 import re2
 
-from triage.ingest.logs.redaction import clean, clean_bytes
+from triage.ingest.logs.redaction import redacted, redacted_bytes
 from triage.ingest.logs.timestamps import Clock
 from triage.model.recording import Event, Source, SourceState, Subject, Window
 from triage.model.vocabulary import Scope
@@ -124,10 +124,10 @@ def _change(line: bytes) -> Event:
         raise _BadChangeError("is not JSON") from None
     if not isinstance(record, dict):
         raise _BadChangeError("is not an object")
-    values = {clean(str(key), 60): _scalar(value) for key, value in list(record.items())[:50]}
+    values = {redacted(str(key), 60): _scalar(value) for key, value in list(record.items())[:50]}
     attrs = {key: value for key, value in values.items() if value is not None and key not in {"time", "kind", "note"}}
     service = attrs.get("service", "")
-    told = clean(values.get("kind") or "change", 40).lower()
+    told = redacted(values.get("kind") or "change", 40).lower()
     kind = _WORDS.get(told, told)
     return Event(
         time=_instant(record.get("time")),
@@ -145,7 +145,7 @@ def _scalar(value: object) -> str | None:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str | int | float):
-        return clean(str(value))
+        return redacted(str(value))
     return None
 
 
@@ -215,7 +215,13 @@ def kube_event_of_line(line: bytes, clock: Clock, end: float) -> KubeEvent | Non
         time = None if age is None else end - age
         namespace = namespace or next((word for word in before.split()[:1] if age_of(word) is None), None)
     return KubeEvent(
-        time, _word(kind_of_event), _word(reason), _word(kind).lower(), _word(name), clean_bytes(message), _word(namespace or b"")
+        time,
+        _word(kind_of_event),
+        _word(reason),
+        _word(kind).lower(),
+        _word(name),
+        redacted_bytes(message),
+        _word(namespace or b""),
     )
 
 
@@ -229,7 +235,7 @@ def age_of(word: bytes) -> float | None:
 
 
 def _word(value: bytes) -> str:
-    return clean_bytes(value, 253)
+    return redacted_bytes(value, 253)
 
 
 def _object(line: bytes) -> dict[str, Any] | None:
@@ -258,12 +264,12 @@ def kube_event_of_record(record: Mapping[str, Any]) -> KubeEvent | None:
     count = record.get("count") or (series or {}).get("count") or 1
     return KubeEvent(
         time=next((_time_or_none(one) for one in when if one), None),
-        type=clean(str(record.get("type", "Normal")), 20),
-        reason=clean(str(record["reason"]), 100),
-        object_kind=clean(str(about.get("kind", "")), 60).lower(),
-        object_name=clean(str(about.get("name", "")), 253),
-        message=clean(str(record.get("message") or record.get("note") or "")),
-        namespace=clean(str(about.get("namespace", "")), 253),
+        type=redacted(str(record.get("type", "Normal")), 20),
+        reason=redacted(str(record["reason"]), 100),
+        object_kind=redacted(str(about.get("kind", "")), 60).lower(),
+        object_name=redacted(str(about.get("name", "")), 253),
+        message=redacted(str(record.get("message") or record.get("note") or "")),
+        namespace=redacted(str(about.get("namespace", "")), 253),
         count=count if isinstance(count, int) else 1,
     )
 

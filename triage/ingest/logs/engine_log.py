@@ -10,7 +10,7 @@ import re2
 
 from triage.ingest.logs.forms import record_of
 from triage.ingest.logs.joining import Raised, Trace
-from triage.ingest.logs.redaction import clean_bytes
+from triage.ingest.logs.redaction import redacted_bytes
 from triage.ingest.logs.signatures import Match
 from triage.model.recording import Event, Fact, Origin, Series, Subject, Window
 from triage.model.vocabulary import Combine, catalogue
@@ -362,7 +362,7 @@ _WEIGHTS_END = b"Load weight end"
 
 
 def _plain(value: bytes) -> str:
-    text = clean_bytes(value, 200).strip("'\"[]")
+    text = redacted_bytes(value, 200).strip("'\"[]")
     return text.strip("'\"")
 
 
@@ -624,7 +624,7 @@ class EngineLog:
         first = life.error is None or time - life.error_at > BEFORE_THE_END
         better = life.error is not None and life.error.signature.role == "consequence" and match.signature.role == "cause"
         if first or (better and time - life.error_at <= ONE_FAILURE):
-            life.error, life.error_at, life.error_text = match, time, clean_bytes(line)
+            life.error, life.error_at, life.error_text = match, time, redacted_bytes(line)
         life.dead = life.dead or match.signature.id in _DEATHS
 
     def _close(self, restarted_at: float | None = None) -> None:
@@ -655,7 +655,7 @@ class EngineLog:
         time = life.error_at if life.error is not None else trace.time if trace is not None else life.said
         cause = trace.cause if trace is not None else None
         more = {} if cause is None else {
-            "exception": clean_bytes(cause.name, 120), "message": clean_bytes(cause.message, 300),
+            "exception": redacted_bytes(cause.name, 120), "message": redacted_bytes(cause.message, 300),
         }  # fmt: skip
         told = {key: value for key, value in more.items() if value}
         self._say(name, time, life, life.error, told)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import re2
 
-from triage.ingest.logs.redaction import clean, clean_bytes
+from triage.ingest.logs.redaction import redacted, redacted_bytes
 from triage.ingest.logs.statements import Names
 from triage.model.recording import Event, Subject, Window
 
@@ -76,5 +76,5 @@ class Identities:
             if len(values) > MAX_VALUES:
                 continue
             for one in values:
-                attrs = {"value": clean(one.value, 128), "emitter": self._emitter}
-                yield Event(one.time, "identity", clean(key, 60), subject, attrs, clean_bytes(one.text), self._source)
+                attrs = {"value": redacted(one.value, 128), "emitter": self._emitter}
+                yield Event(one.time, "identity", redacted(key, 60), subject, attrs, redacted_bytes(one.text), self._source)

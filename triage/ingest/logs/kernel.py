@@ -5,7 +5,7 @@ from typing import NamedTuple
 import re2
 
 from triage.ingest.logs.keeping import Key
-from triage.ingest.logs.redaction import clean_bytes
+from triage.ingest.logs.redaction import redacted_bytes
 from triage.ingest.logs.signatures import XidCode
 from triage.model.recording import Event
 
@@ -28,7 +28,7 @@ def xid_of(line: bytes) -> Xid | None:
     if found is None:
         return None
     pci, code, rest = found.groups()
-    return Xid(clean_bytes(code, 10), clean_bytes(pci, 40), rest)
+    return Xid(redacted_bytes(code, 10), redacted_bytes(pci, 40), rest)
 
 
 def xid_event(key: Key, time: float, rest: bytes, line: bytes, emitter: str, source: str, meaning: XidCode | None) -> Event:
@@ -42,7 +42,7 @@ def xid_event(key: Key, time: float, rest: bytes, line: bytes, emitter: str, sou
         attrs |= {"kinds": " ".join(meaning.kinds), "action": meaning.action}
     if "parent" in attrs:
         attrs["role"] = "consequence"
-    return Event(time, "xid", key.name, key.subject, attrs, clean_bytes(line), source)
+    return Event(time, "xid", key.name, key.subject, attrs, redacted_bytes(line), source)
 
 
 def _xid_details(rest: bytes) -> dict[str, str]:
@@ -51,9 +51,9 @@ def _xid_details(rest: bytes) -> dict[str, str]:
     process = _XID_PROCESS.search(rest)
     if process is not None:
         pid, name, rest = process.groups()
-        details["pid"] = clean_bytes(pid, 20)
+        details["pid"] = redacted_bytes(pid, 20)
         if name:
-            details["process"] = clean_bytes(name, 60)
+            details["process"] = redacted_bytes(name, 60)
     parent = _XID_PARENT.search(rest)
     if parent is not None:
         details["parent"] = parent.group(1).decode()
@@ -64,5 +64,5 @@ def _xid_details(rest: bytes) -> dict[str, str]:
     elif b"Fatal" in rest or b"fatal" in rest:
         details["fatal"] = "yes"
     if rest.strip():
-        details["detail"] = clean_bytes(rest, 200)
+        details["detail"] = redacted_bytes(rest, 200)
     return details

@@ -7,7 +7,7 @@ from datetime import datetime
 import re2
 
 from triage.ingest.logs.changes import KubeEvent, age_of
-from triage.ingest.logs.redaction import clean, clean_bytes
+from triage.ingest.logs.redaction import redacted, redacted_bytes
 
 _KEY = re2.compile(rb"^( *)([A-Z][A-Za-z /-]{1,40}):(?: +(.*))?$")
 _GAP = re2.compile(rb" {2,}|\t+")
@@ -74,7 +74,7 @@ class KubeTables:
         self._columns, at = [], 0
         for word in _GAP.split(line.rstrip()):
             at = line.index(word, at)
-            self._columns.append((clean_bytes(word), at))
+            self._columns.append((redacted_bytes(word), at))
         self._rows = rows
         return ended
 
@@ -102,12 +102,12 @@ class KubeTables:
         count = cells.get("COUNT", b"1")
         yield KubeEvent(
             None if age is None else self._end - age,
-            clean_bytes(cells.get("TYPE", b"Normal"), 20),
-            clean_bytes(cells["REASON"], 100),
-            clean_bytes(kind, 60).lower(),
-            clean_bytes(name, 253),
-            clean_bytes(cells.get("MESSAGE", b"")),
-            clean_bytes(cells.get("NAMESPACE", b""), 253),
+            redacted_bytes(cells.get("TYPE", b"Normal"), 20),
+            redacted_bytes(cells["REASON"], 100),
+            redacted_bytes(kind, 60).lower(),
+            redacted_bytes(name, 253),
+            redacted_bytes(cells.get("MESSAGE", b"")),
+            redacted_bytes(cells.get("NAMESPACE", b""), 253),
             int(count) if count.isdigit() else 1,
         )
 
@@ -116,8 +116,8 @@ class KubeTables:
         namespace, seen, count, kind_of_event, reason, kind, name, message = (cell or b"" for cell in cells)
         age = age_of(seen)
         return KubeEvent(
-            None if age is None else self._end - age, clean_bytes(kind_of_event), clean_bytes(reason, 100),
-            clean_bytes(kind, 60).lower(), clean_bytes(name, 253), clean_bytes(message), clean_bytes(namespace, 253),
+            None if age is None else self._end - age, redacted_bytes(kind_of_event), redacted_bytes(reason, 100),
+            redacted_bytes(kind, 60).lower(), redacted_bytes(name, 253), redacted_bytes(message), redacted_bytes(namespace, 253),
             int(count or 1),
         )  # fmt: skip
 
@@ -131,11 +131,11 @@ class KubeTables:
         if not name or not status or (well and restarted is None):
             return
         age = age_of(restarted.group(2)) if restarted is not None else None
-        reason = "Restarted" if well else "NotReady" if status in _WELL else clean_bytes(status, 100)
-        told = clean_bytes(ready + b"/" + wanted, 20)
-        message = f"{clean_bytes(status, 60)}, {told} ready, restarts {clean_bytes(cells.get('RESTARTS', b'0'), 40)}"
-        namespace = clean_bytes(cells.get("NAMESPACE", b""), 253)
-        yield KubeEvent(self._end - (age or 0.0), "Warning", reason, "pod", clean_bytes(name, 253), message, namespace)
+        reason = "Restarted" if well else "NotReady" if status in _WELL else redacted_bytes(status, 100)
+        told = redacted_bytes(ready + b"/" + wanted, 20)
+        message = f"{redacted_bytes(status, 60)}, {told} ready, restarts {redacted_bytes(cells.get('RESTARTS', b'0'), 40)}"
+        namespace = redacted_bytes(cells.get("NAMESPACE", b""), 253)
+        yield KubeEvent(self._end - (age or 0.0), "Warning", reason, "pod", redacted_bytes(name, 253), message, namespace)
 
     # ------------------------------------------------------------ descriptions
 
@@ -145,10 +145,10 @@ class KubeTables:
             return [*self._ended(), self._described_event(row.groups())]
         found = _KEY.search(line)
         if found is not None:
-            return self._entry(len(found.group(1)), found.group(2), clean_bytes(found.group(3) or b""))
+            return self._entry(len(found.group(1)), found.group(2), redacted_bytes(found.group(3) or b""))
         condition = _CONDITION.search(line) if self._kind == "node" else None
         if condition is not None:
-            return list(self._condition(*map(clean_bytes, condition.groups())))
+            return list(self._condition(*map(redacted_bytes, condition.groups())))
         return None
 
     def _entry(self, indent: int, key: bytes, value: str) -> list[KubeEvent] | None:
@@ -163,10 +163,10 @@ class KubeTables:
             return self._ended() if self._name or self._state.which else None
         if key in {b"State", b"Last State"}:
             ended = self._ended()
-            self._state = _State(clean_bytes(key), indent, {"state": value})
+            self._state = _State(redacted_bytes(key), indent, {"state": value})
             return ended
         if self._state.which and indent > self._state.indent:
-            self._state.values[clean_bytes(key).lower()] = value
+            self._state.values[redacted_bytes(key).lower()] = value
             return []
         return self._ended() if self._state.which else None
 
@@ -185,15 +185,22 @@ class KubeTables:
 
     def _event(self, time: float | None, kind: str, reason: str, message: str, count: int = 1) -> KubeEvent:
         return KubeEvent(
-            time if time is not None else self._end, kind, reason, self._kind, self._name, clean(message), self._namespace, count
+            time if time is not None else self._end,
+            kind,
+            reason,
+            self._kind,
+            self._name,
+            redacted(message),
+            self._namespace,
+            count,
         )
 
     def _described_event(self, cells: tuple[bytes | None, ...]) -> KubeEvent:
         kind, reason, age, count, _, message = cells
         seconds = age_of(age or b"")
         return self._event(
-            None if seconds is None else self._end - seconds, clean_bytes(kind or b""), clean_bytes(reason or b""),
-            clean_bytes(message or b""), int(count or 1),
+            None if seconds is None else self._end - seconds, redacted_bytes(kind or b""), redacted_bytes(reason or b""),
+            redacted_bytes(message or b""), int(count or 1),
         )  # fmt: skip
 
     def _condition(self, name: str, status: str, reason: str, message: str) -> Iterator[KubeEvent]:

@@ -11,7 +11,7 @@ from triage.ingest.logs.joining import Trace
 from triage.ingest.logs.keeping import Kept, Key
 from triage.ingest.logs.loading import Signatures
 from triage.ingest.logs.pairs import BEGINS, ENDS, Pairs
-from triage.ingest.logs.redaction import clean, clean_bytes
+from triage.ingest.logs.redaction import redacted, redacted_bytes
 from triage.ingest.logs.residue import FAILURE, STRONG, Residue, is_error_like
 from triage.ingest.logs.signatures import Match, Patterns, SignatureBook, unescaped
 from triage.ingest.logs.statements import DECIDED_BY_VALUES, Names, Statements
@@ -248,26 +248,26 @@ class Meaning:
         if fields is None:
             fields = self._book.statements.fields(name, unescaped(line.text), self._names) or {}
         attrs = {
-            **{key: clean(value, _FIELD_LENGTH) for key, value in fields.items()},
+            **{key: redacted(value, _FIELD_LENGTH) for key, value in fields.items()},
             "emitter": self._emitter, "level": shape.level, "template": shape.template, "phase": line.phase,
             "signature": " ".join(signatures_), **line.marks,
         }  # fmt: skip
         told = {key: value for key, value in attrs.items() if value}
-        return Event(line.time, "said", name, line.about.subject, told, clean_bytes(line.text), self._source)
+        return Event(line.time, "said", name, line.about.subject, told, redacted_bytes(line.text), self._source)
 
     # ------------------------------------------------------------ signatures
 
     def _about(self, match: Match, line: Line) -> Owned:
         if "pod" in match.groups:
-            return self._pod(clean(match.groups["pod"], 253))
+            return self._pod(redacted(match.groups["pod"], 253))
         if "node" in match.groups:
-            return self._node(clean(match.groups["node"], 253))
+            return self._node(redacted(match.groups["node"], 253))
         return line.about
 
     def _log_event(self, match: Match, line: Line, about: Owned) -> Event:
         """The event of a line with a signature."""
         signature = match.signature
-        groups = {name: clean(value, 200) for name, value in match.groups.items()}
+        groups = {name: redacted(value, 200) for name, value in match.groups.items()}
         told = {
             "role": signature.role,
             "kinds": " ".join(signature.kinds),
@@ -282,7 +282,7 @@ class Meaning:
             signature.id,
             about.subject,
             {**groups, **phase, **marks, **told},
-            clean_bytes(line.text),
+            redacted_bytes(line.text),
             self._source,
         )
 

@@ -8,7 +8,7 @@ import numpy as np
 import re2
 
 from triage.ingest.logs.emitters import Subjects
-from triage.ingest.logs.redaction import clean_bytes
+from triage.ingest.logs.redaction import redacted_bytes
 from triage.model.recording import Event, Origin, Series, Subject, Window
 from triage.model.vocabulary import Scope
 
@@ -98,7 +98,7 @@ class QualityLog:
             if key in _GROUPS:
                 group = [] if scored else group
                 scored = False
-                group.append((key.decode(), clean_bytes(value, 120)))
+                group.append((key.decode(), redacted_bytes(value, 120)))
             elif score is not None and len(self._results) < _MAX_RESULTS:
                 self._results.append(Result(time, tuple(group), *score))
                 scored = True

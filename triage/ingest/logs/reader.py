@@ -17,7 +17,7 @@ from triage.ingest.logs.kernel import xid_event, xid_of
 from triage.ingest.logs.kube_tables import KubeTables
 from triage.ingest.logs.meaning import Line, Meaning
 from triage.ingest.logs.quality_log import QualityLog
-from triage.ingest.logs.redaction import clean, without_prompt
+from triage.ingest.logs.redaction import redacted, without_prompt
 from triage.ingest.logs.signatures import Match
 from triage.ingest.logs.smi_report import SmiReport
 from triage.ingest.logs.timestamps import Clock
@@ -237,7 +237,7 @@ class Reader:
         } | _marks(owned)  # fmt: skip
         text = f"{event.object_kind} {event.object_name}: {event.message}"
         kept = {key: value for key, value in attrs.items() if value}
-        made = Event(time, "kube", event.reason, owned.subject, kept, clean(text), self.name)
+        made = Event(time, "kube", event.reason, owned.subject, kept, redacted(text), self.name)
         self._kept.add(Key("kube", event.reason, owned.subject, (event.object_name,)), time, lambda: made, event.count)
         line = f"{event.type} {event.reason} {event.namespace}/{event.object_kind}/{event.object_name} {event.message}"
         self._meaning.read(self._line(line.encode(), time, owned)._replace(said=max(event.count, 1)))

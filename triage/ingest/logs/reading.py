@@ -15,7 +15,7 @@ from triage.ingest.logs.files import Lines, Log, logs_of
 from triage.ingest.logs.forms import NOBODY, Origin, unwrap
 from triage.ingest.logs.loading import Signatures, load_signatures
 from triage.ingest.logs.reader import Outside, Reader
-from triage.ingest.logs.redaction import clean, without_escapes
+from triage.ingest.logs.redaction import redacted, without_escapes
 from triage.ingest.logs.timestamps import Clock, boot_time
 from triage.model.recording import Event, Fact, Series, Source, SourceState, Window
 from triage.model.vocabulary import Scope
@@ -265,7 +265,7 @@ def _sources_of(files: Iterable[_File]) -> list[Source]:
         Source(
             name,
             SourceState.PARTIAL if found or not inside[name] else SourceState.OK,
-            "; ".join(clean(one, 200) for one in (*found, *notes[name])[:5]),
+            "; ".join(redacted(one, 200) for one in (*found, *notes[name])[:5]),
         )
         for name, found in sorted(problems.items())
     ]

@@ -67,7 +67,7 @@ def without_prompt(line: bytes) -> bytes:
     return line if found is None else line[: found.end() - 1] + b"[removed]"
 
 
-def clean(text: str, limit: int = MAX_TEXT) -> str:
+def redacted(text: str, limit: int = MAX_TEXT) -> str:
     """One line of plain text: no control characters, no secrets, at most ``limit`` characters."""
     text = text[:_MAX_INPUT]
     if _CONTROL.search(text) is not None:
@@ -79,6 +79,6 @@ def clean(text: str, limit: int = MAX_TEXT) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def clean_bytes(line: bytes, limit: int = MAX_TEXT) -> str:
-    """As :func:`clean`, of bytes that may not be UTF-8."""
-    return clean(line.decode("utf-8", "replace"), limit)
+def redacted_bytes(line: bytes, limit: int = MAX_TEXT) -> str:
+    """As :func:`redacted`, of bytes that may not be UTF-8."""
+    return redacted(line.decode("utf-8", "replace"), limit)

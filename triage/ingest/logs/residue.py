@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from triage.ingest.logs.redaction import clean_bytes
+from triage.ingest.logs.redaction import redacted_bytes
 from triage.ingest.logs.templates import name_of
 from triage.model.recording import Event, Subject, Window
 
@@ -78,9 +78,11 @@ class Residue:
         if sort is None:
             if len(self._sorts) >= MAX_TEMPLATES:
                 return
-            sort = self._sorts[template, subject] = _Sort(template, level, subject, phase, time, time, clean_bytes(line), inside)
+            sort = self._sorts[template, subject] = _Sort(
+                template, level, subject, phase, time, time, redacted_bytes(line), inside
+            )
         if inside and not sort.shown_in_window:
-            sort.shown_in_window, sort.text, sort.first, sort.count, sort.phase = True, clean_bytes(line), time, 0, phase
+            sort.shown_in_window, sort.text, sort.first, sort.count, sort.phase = True, redacted_bytes(line), time, 0, phase
         sort.before = sort.before or not inside
         if inside or not sort.shown_in_window:
             sort.count += 1

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import re2
 
-from triage.ingest.logs.redaction import clean_bytes
+from triage.ingest.logs.redaction import redacted_bytes
 from triage.model.recording import Event, Fact, Subject
 from triage.model.vocabulary import Scope
 
@@ -71,16 +71,16 @@ class SmiReport:
         card = _CARD.search(line)
         if card is not None:
             if len(self._cards) < MAX_CARDS:
-                self._cards.append(_Card(clean_bytes(card.group(1), 20)))
+                self._cards.append(_Card(redacted_bytes(card.group(1), 20)))
             self._path, self._time = [], time
             return
         entry = _ENTRY.search(line)
         if entry is not None:
-            self._entry(len(entry.group(1)), clean_bytes(entry.group(2), 80), clean_bytes(entry.group(3), 120))
+            self._entry(len(entry.group(1)), redacted_bytes(entry.group(2), 80), redacted_bytes(entry.group(3), 120))
             return
         heading = _HEADING.search(line) if self._cards else None
         if heading is not None:
-            self._enter(len(heading.group(1)), clean_bytes(heading.group(2), 80).lower())
+            self._enter(len(heading.group(1)), redacted_bytes(heading.group(2), 80).lower())
 
     def _enter(self, indent: int, name: str) -> None:
         self._path = [one for one in self._path if one[0] < indent][:6]

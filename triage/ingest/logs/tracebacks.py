@@ -3,7 +3,7 @@
 import re2
 
 from triage.ingest.logs.joining import Raised, Trace
-from triage.ingest.logs.redaction import clean_bytes
+from triage.ingest.logs.redaction import redacted_bytes
 
 _FRAME = re2.compile(rb"File \"([^\"]+)\", line (\d+), in ([\w<>.]+)")
 _LIBRARY = re2.compile(
@@ -24,16 +24,16 @@ def fields_of(trace: Trace) -> dict[str, str]:
     cause = trace.cause
     if cause is None:
         return {}
-    fields = {"exception": _short(cause.name), "message": clean_bytes(cause.message, 200), "where": where(trace, cause)}
+    fields = {"exception": _short(cause.name), "message": redacted_bytes(cause.message, 200), "where": where(trace, cause)}
     telling = next((one for one in trace.raised if not one.is_wrapper), cause)
     if telling is not cause:
-        fields["first_raised"] = clean_bytes(telling.name + b": " + telling.message, 200)
+        fields["first_raised"] = redacted_bytes(telling.name + b": " + telling.message, 200)
     return {key: value for key, value in fields.items() if value}
 
 
 def _short(name: bytes) -> str:
     """The class without its module."""
-    return clean_bytes(name, 80).rpartition(".")[2]
+    return redacted_bytes(name, 80).rpartition(".")[2]
 
 
 def _within(path: bytes) -> bytes:
@@ -54,4 +54,4 @@ def where(trace: Trace, cause: Raised) -> str:
                 own = innermost
         elif own and line.rstrip().endswith(cause.message.strip() or b"\0") and cause.name in line:
             break
-    return clean_bytes(own or innermost or (cause.frames[-1] if cause.frames else b""), _OWN)
+    return redacted_bytes(own or innermost or (cause.frames[-1] if cause.frames else b""), _OWN)

@@ -14,14 +14,13 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from triage.errors import DataError
+from triage.errors import DataError, quoted
 from triage.ingest.raw import RawSeries
 from triage.model.recording import Floats
 
 MAX_BYTES = 1 << 30
 """Largest answer that is read."""
 
-_MAX_TEXT = 200
 _MAX_BUCKETS = 2000  # clients keep 160 at most by default
 
 Time = Annotated[float, Field(allow_inf_nan=False)]
@@ -106,7 +105,7 @@ def parse_answer(body: bytes) -> list[RawSeries]:
     answer = _parsed(body)
     if isinstance(answer, _Failure):
         raise DataError(
-            f"the saved Prometheus answer is an error ({_clean(answer.kind) or 'no type'}): {_clean(answer.error) or 'no text'}",
+            f"the saved Prometheus answer is an error ({quoted(answer.kind) or 'no type'}): {quoted(answer.error) or 'no text'}",
             "ask again and save the new answer",
         )
     data = answer.data
@@ -129,14 +128,9 @@ def _parsed(data: bytes) -> _Success | _Failure:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(step) for step in first["loc"] if step not in ("success", "error", "matrix", "vector"))
         raise DataError(
-            f"this is no answer of the Prometheus query API: {_clean(place) or 'the whole'}: {_clean(first['msg'])}",
+            f"this is no answer of the Prometheus query API: {quoted(place) or 'the whole'}: {quoted(first['msg'])}",
             "save the body of /api/v1/query or /api/v1/query_range as it is",
         ) from error
-
-
-def _clean(text: str) -> str:
-    """Foreign text without control characters, cut to a length that fits a message."""
-    return "".join(c if c.isprintable() else " " for c in text)[:_MAX_TEXT].strip()
 
 
 def _unfolded(series: _MatrixSeries) -> Iterator[RawSeries]:

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from triage.errors import TriageError
-from triage.ingest.http import AskError, Failure, clean, refusal
+from triage.ingest.http import AskError, Failure, quoted, refusal
 
 VARIABLE = "TRIAGE_PROMETHEUS_"
 """How the names of the environment's variables begin that say how to be let in."""
@@ -52,7 +52,7 @@ def read_answer(status: int, path: str, body: bytes) -> dict[str, Any]:
     if status == HTTPStatus.OK and answer.get("status") == "success" and "data" in answer:
         return answer
     if answer.get("status") == "error" and status not in _NO_ACCESS:
-        raise _told(clean(str(answer.get("error", ""))), str(answer.get("errorType", "")))
+        raise _told(quoted(str(answer.get("error", ""))), str(answer.get("errorType", "")))
     raise refusal(status, path, body, wanted="the Prometheus API", variable=VARIABLE, hint=_OTHER_PATHS)
 
 

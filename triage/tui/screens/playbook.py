@@ -10,7 +10,7 @@ from textual.content import Content
 from triage.model.diagnosis import Diagnosis, Finding
 from triage.model.playbook import ENGINES, Playbook, Step
 from triage.playbooks import filled
-from triage.render.safe import clean
+from triage.render.safe import inert_text
 from triage.tui.details import Detail
 from triage.tui.drawn import Draw, Drawn
 from triage.tui.rows import note_row, title_row
@@ -126,7 +126,7 @@ class PlaybookScreen(WalkScreen):
 
 def clean_lines(words: str) -> str:
     """Each line made inert."""
-    return "\n".join(clean(line, 4000) for line in words.split("\n"))
+    return "\n".join(inert_text(line, 4000) for line in words.split("\n"))
 
 
 def facts_of(diagnosis: Diagnosis, kind: str) -> Facts:
