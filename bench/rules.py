@@ -33,7 +33,7 @@ def median(action: Callable[[], object]) -> float:
 
 def command(checkout: Path, incident: Path) -> None:
     """One replay by the command line, with the rules of a checkout."""
-    run = [sys.executable, "-m", "triage", "replay", str(incident), "--format", "json", "--quiet"]
+    run = [sys.executable, "-m", "triage", "replay", str(incident), "--format", "json"]
     subprocess.run(run, cwd=checkout, check=False, stdout=subprocess.DEVNULL)
 
 

@@ -40,7 +40,7 @@ def settings(case: Path, folder: Path) -> Path:
 
 def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
     """The JSON that a command prints."""
-    main([*arguments, "--format", "json", "--quiet"])
+    main([*arguments, "--format", "json"])
     out, err = capsys.readouterr()
     assert out, err
     found: dict[str, Any] = json.loads(out)
