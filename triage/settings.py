@@ -5,32 +5,18 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from triage.errors import ConfigError, InputMissingError, UsageError
 from triage.model.service import Service
-from triage.timespan import duration
-from triage.validation import complaints, did_you_mean, strange_names
+from triage.validation import Seconds, complaints, did_you_mean, strange_names
 
 _WHERE = re.compile(r"\(at line (\d+), column (\d+)\)|\(at end of document\)")
 
 
 _Table = TypeVar("_Table", bound=BaseModel)
-
-
-def _seconds(value: object) -> object:
-    """Seconds of a duration in text; a number is seconds already."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return duration(value)
-    except UsageError as error:
-        raise ValueError(f"{error.message}; {error.hint}") from None
-
-
-Seconds = Annotated[float, BeforeValidator(_seconds)]
 
 
 class Defaults(BaseModel):

@@ -6,14 +6,31 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import zip_longest
 from pathlib import Path as FilePath
+from typing import Annotated
 
-from pydantic import ValidationError
+from pydantic import BeforeValidator, ValidationError
 from pydantic_core import ErrorDetails
 
+from triage.errors import UsageError
 from triage.model.stated import FACTS, OBJECTIVES, is_objective
+from triage.timespan import duration
 from triage.yamltext import Marked
 
 Path = tuple[str | int, ...]
+
+
+def _seconds(value: object) -> object:
+    """Seconds of a duration in text; a number is seconds already."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return duration(value)
+    except UsageError as error:
+        raise ValueError(f"{error.message}; {error.hint}") from None
+
+
+Seconds = Annotated[float, BeforeValidator(_seconds)]
+"""A duration in a file, as people type it: ``30m``, or seconds as a number."""
 
 _MISSPELT = 0.8
 """Likeness from which a name is taken for a misspelt one: one or two letters of ten are wrong."""

@@ -391,7 +391,7 @@ WRONG = {
     "JSON of another shape": (Reply(200, b'{"status":"success","data":[1,2]}'), "not in the form of the Prometheus API"),
     "an error of its own": (
         Reply(503, b'{"status":"error","errorType":"unavailable","error":"TSDB not ready \\u001b[31m"}'),
-        "refuses the query (TSDB not ready [31m)",
+        "refuses the query (TSDB not ready \ufffd[31m)",
     ),
 }
 
@@ -512,7 +512,7 @@ def test_warnings_of_the_server_are_passed_on(front: Front, replayed: Recording)
     front.change = change
     (source,) = collect(asked(front.address, replayed)).sources
     assert source.state is SourceState.PARTIAL
-    assert source.reason == f"{front.address} warns: No StoreAPIs matched for this query [2J"
+    assert source.reason == f"{front.address} warns: No StoreAPIs matched for this query\ufffd[2J"
 
 
 def test_an_answer_that_is_too_large_is_left(front: Front, replayed: Recording) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.engine.making import Buckets, make_recording, place
 from triage.engine.frame import Frame
-from triage.engine.queries import RATIOS, SAME_AS, duration, query_of
+from triage.engine.queries import RATIOS, SAME_AS, query_of
 from triage.model.recording import Origin
 from triage.model.rule import Stat
 from triage.model.vocabulary import catalogue
@@ -86,12 +86,6 @@ def test_a_source_that_speaks_no_promql_has_no_query() -> None:
     """NVML, a log, an endpoint read directly."""
     assert asked(framed(kv__usage=Origin("nvml", "x")), "kv.usage") == ""
     assert asked(framed(), "kv.usage") == ""
-
-
-@pytest.mark.parametrize(("seconds", "text"), [(600, "10m"), (90, "90s"), (0.2, "1s"), (3600, "60m"), (89.6, "90s")])
-def test_spans(seconds: float, text: str) -> None:
-    """In minutes where they are whole, and at least one second."""
-    assert duration(seconds) == text
 
 
 def test_tables_name_signals_that_there_are() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triage.model.units import clock, compared, duration, interval, number, quantity
+from triage.model.units import clock, compared, duration, interval, number, promql_duration, quantity
 
 UNITS = ["seconds", "bytes", "bytes/s", "ratio", "hertz", "watts", "joules", "flop/s", "celsius", "requests", "requests/s", ""]
 SIZES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
@@ -161,3 +161,18 @@ def test_durations_have_two_units_at_most(seconds: float, text: str) -> None:
 def test_no_duration_breaks(seconds: float) -> None:
     """Any float is some length of time, if only an unknown one."""
     assert duration(seconds)
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(600, "10m"), (90, "90s"), (22.5, "22500ms"), (3600, "60m"), (0, "1ms")])
+def test_durations_in_promql(seconds: float, text: str) -> None:
+    """In minutes where they are whole; a range of nothing is an error to every server."""
+    assert promql_duration(seconds) == text
+
+
+@given(st.floats(0.001, 1e7))
+def test_a_duration_in_promql_is_exact_to_the_millisecond(seconds: float) -> None:
+    """And it is a whole number of one unit, as PromQL wants it."""
+    parts = re.fullmatch(r"(\d+)(ms|s|m)", promql_duration(seconds))
+    assert parts
+    assert int(parts[1]) > 0
+    assert abs(int(parts[1]) * {"ms": 0.001, "s": 1.0, "m": 60.0}[parts[2]] - seconds) <= 0.0005 + 1e-9

@@ -8,6 +8,7 @@ from triage.engine.frame import Frame
 from triage.engine.statistics import MOMENT, QUANTILES
 from triage.model.recording import Origin, Subject
 from triage.model.rule import Stat
+from triage.model.units import promql_duration
 from triage.model.vocabulary import Combine, Kind, catalogue
 
 _OVER_TIME = {
@@ -67,12 +68,6 @@ MASKS = frozenset(
 """States that are read out of a bit mask, which must never be averaged: their query shows the mask itself, sample by sample."""
 
 
-def duration(seconds: float) -> str:
-    """A span in PromQL's way, rounded to whole seconds."""
-    whole = max(1, round(seconds))
-    return f"{whole // 60}m" if whole % 60 == 0 else f"{whole}s"
-
-
 def query_of(frame: Frame, signal: str, subjects: Sequence[Subject], stat: Stat) -> str:
     """PromQL that gives a statistic over the window (to be asked at the window's end); empty where the source speaks none.
 
@@ -94,7 +89,7 @@ def _query_of(frame: Frame, signal: str, subjects: Sequence[Subject], stat: Stat
     if not origins:
         return ""
     window = frame.recording.window
-    text = _query(origins, signal, stat, duration(window.end - window.start))
+    text = _query(origins, signal, stat, promql_duration(max(1, round(window.end - window.start))))
     return f"{text} * {origins[0].scale:g}" if origins[0].scale != 1.0 else text
 
 
@@ -107,7 +102,7 @@ def _having(frame: Frame, signal: str, subjects: Sequence[Subject]) -> list[Subj
 def _query(origins: Sequence[Origin], signal: str, stat: Stat, span: str) -> str:
     """PromQL of one signal of one or several subjects."""
     if stat in _EXTREMES:
-        return f"{_EXTREMES[stat]}(({_query(origins, signal, 'mean', duration(MOMENT))})[{span}:])"
+        return f"{_EXTREMES[stat]}(({_query(origins, signal, 'mean', promql_duration(MOMENT))})[{span}:])"
     entry = catalogue()[signal]
     name, matchers = _shared(origins)
     selector = f"{name}{{{matchers}}}" if matchers else name

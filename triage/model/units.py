@@ -121,6 +121,15 @@ def duration(seconds: float) -> str:
     return ("-" if seconds < 0 else "") + " ".join(f"{count} {name}" for count, name in parts[:2] if count)
 
 
+def promql_duration(seconds: float) -> str:
+    """A length of time as PromQL writes it, exact to the millisecond and never zero: ``5m``, ``90s``, ``22500ms``."""
+    milliseconds = max(1, round(seconds * 1000))
+    for size, unit in ((60_000, "m"), (1000, "s")):
+        if milliseconds % size == 0:
+            return f"{milliseconds // size}{unit}"
+    return f"{milliseconds}ms"
+
+
 def _datetime(moment: float | None) -> datetime | None:
     """The moment in UTC, cut to whole seconds; None if it is no date that a calendar knows."""
     if moment is None or not -6e10 < moment < 2.5e11:

@@ -8,28 +8,21 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from triage import yamltext
-from triage.errors import DataError, InputMissingError, UsageError
+from triage.errors import DataError, InputMissingError
 from triage.model.diagnosis import Confidence, Status, Verdict
 from triage.model.recording import Subject
 from triage.model.vocabulary import Scope
 from triage.ruletest.notation import values_of
-from triage.timespan import duration
-from triage.validation import Fault, complaints, did_you_mean, faults_of
+from triage.validation import Fault, Seconds, complaints, did_you_mean, faults_of
 
 
-def _seconds(value: object) -> object:
-    """Seconds of a duration in text; a number is seconds already. The start is ``0`` or ``0s``."""
-    if not isinstance(value, str):
-        return value
-    if value.strip() in ("0", "0s", "0m"):
-        return 0.0
-    try:
-        return duration(value)
-    except UsageError as error:
-        raise ValueError(f"{error.message}; {error.hint}") from None
+def _at_start(value: object) -> object:
+    """The start needs no unit, though no duration is empty."""
+    return 0.0 if value in ("0", "0s", "0m") else value
 
 
-Seconds = Annotated[float, BeforeValidator(_seconds)]
+Offset = Annotated[Seconds, BeforeValidator(_at_start)]
+"""Seconds since the start."""
 
 
 def subject_of(text: str) -> Subject:
@@ -78,7 +71,7 @@ class Happening(_Part):
     :param subject: ``scope/name``; the service if not said
     """
 
-    at: Seconds
+    at: Offset
     kind: str
     name: str = ""
     subject: str = ""
@@ -99,7 +92,7 @@ class Altered(BaseModel):
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
-    at: Seconds
+    at: Offset
     kind: str
 
 
@@ -113,7 +106,7 @@ class Expected(_Part):
     :param status: what the service must be called; with or without a rule
     """
 
-    eval_time: Seconds
+    eval_time: Offset
     rule: str = ""
     verdict: Verdict | None = None
     subject: str = ""

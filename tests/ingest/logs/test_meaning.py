@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from triage.errors import ConfigError
 from triage.ingest.logs import read_logs
+from triage.ingest.logs.durations import longest_in
 from triage.ingest.logs.signatures import Patterns, group_of, searched
-from triage.ingest.logs.statements import CLASSES, Statements, act_in, address_in, counts_in, seconds_in
+from triage.ingest.logs.statements import CLASSES, Statements, act_in, address_in, counts_in
 from triage.ingest.logs.templates import MAX_TEMPLATE, name_of, template_of
 from triage.model.recording import Event, Subject, Window
 from triage.model.vocabulary import Scope
@@ -100,7 +101,7 @@ def test_what_is_harmless(tmp_path: Path, line: str) -> None:
 def test_durations() -> None:
     """In any unit, the longest counts."""
     found = [
-        seconds_in(line) for line in (b"37 ms", b"1m30.5s", b"Timeout(ms)=600000", b"elapsed_s=4", b"1 s of 2 hours", b"v1.2")
+        longest_in(line) for line in (b"37 ms", b"1m30.5s", b"Timeout(ms)=600000", b"elapsed_s=4", b"1 s of 2 hours", b"v1.2")
     ]
     assert found == [0.037, 90.5, 600.0, 4.0, 7200.0, None]
 
@@ -179,7 +180,7 @@ def test_any_text_has_a_template(text: str) -> None:
 @given(st.binary(max_size=600))
 def test_any_line_can_be_looked_at(line: bytes) -> None:
     """Nothing that a line holds breaks the reading of values."""
-    seconds_in(line)
+    longest_in(line)
     address_in(line)
     counts_in(line)
     act_in(line, lambda _: None)

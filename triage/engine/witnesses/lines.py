@@ -11,6 +11,7 @@ from triage.engine.statistics import together
 from triage.engine.witnesses.voices import Voices
 from triage.model.observation import Judged, Observation, Seen
 from triage.model.recording import Subject
+from triage.model.units import duration
 from triage.model.vocabulary import Combine, Scope
 
 Bools = npt.NDArray[np.bool_]
@@ -100,7 +101,7 @@ def _gap(frame: Frame, subject: Subject, working: Bools, others: Sequence[Bools]
         sort="instrument",
         of="log-hole" if ends else "log-ends",
         subject=subject,
-        text=f"the log of {subject} has no line for {worked:.0f} s of work" + ("" if ends else ", and ends with that"),
+        text=f"the log of {subject} has no line for {duration(worked)} of work" + ("" if ends else ", and ends with that"),
         onset=(float(times[first] - frame.grid.step), float(times[first])),
         end=float(times[last]) if ends else None,
         value=worked,

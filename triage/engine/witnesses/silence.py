@@ -13,6 +13,7 @@ from triage.engine.witnesses.signs import life, works, works_on
 from triage.engine.witnesses.voices import LEAST_SAMPLES, Hole, Voice, Voices, common_holes
 from triage.model.observation import Judged, Observation, Seen
 from triage.model.recording import CHANGE_KINDS, Floats, Series, Subject
+from triage.model.units import duration
 from triage.model.vocabulary import Scope
 
 Bools = npt.NDArray[np.bool_]
@@ -64,7 +65,7 @@ def _once_each(found: Iterable[Observation]) -> Iterator[Observation]:
             yield first
             continue
         seconds = sum(one.value or 0.0 for one in same)
-        text = f"{first.text}; {len(same)} times, {seconds:.0f} s in all"
+        text = f"{first.text}; {len(same)} times, {duration(seconds)} in all"
         attrs = {**first.attrs, "pattern": "flapping", "times": str(len(same))}
         yield replace(first, text=text, end=last.end, value=seconds, support=len(same), attrs=attrs, salient=True)
 
@@ -75,14 +76,14 @@ def _of_everything(frame: Frame, voices: Voices) -> Iterator[Observation]:
     service = Subject(Scope.SERVICE, frame.recording.service)
     slowest = max((voice.step for voice in voices.all), default=0.0)
     for hole in common_holes(voices, voices.end):
-        if hole.ends and hole.until > window.start and hole.until - hole.since > 2.0 * slowest:
-            text = f"no source at all has samples for {_seconds(hole)}: the collector was away"
+        if hole.ends and hole.until > window.start and hole.seconds > 2.0 * slowest:
+            text = f"no source at all has samples for {duration(hole.seconds)}: the collector was away"
             told = _observation("collector-gap", service, hole, text, {"extent": "all", "planned": _planned(frame, hole)})
             yield replace(told, salient=told.attrs["planned"] != "yes")
     silent = window.end - voices.end
     if voices.all and silent > max(_LEAST_END, 4.0 * slowest) and _last_line(frame) - voices.end > _LEAST_END:
         hole = Hole(voices.end, window.end, ends=False)
-        text = f"no source at all has samples for the last {_seconds(hole)}, and logs go on: the collector is away"
+        text = f"no source at all has samples for the last {duration(hole.seconds)}, and logs go on: the collector is away"
         yield _observation("collector-gap", service, hole, text, {"extent": "all", "planned": "no"})
 
 
@@ -90,7 +91,7 @@ def _planned(frame: Frame, hole: Hole) -> str:
     """Whether a short hole that is over came with a change to the monitoring: a restart takes as long as that."""
     near = [one for one in frame.recording.events if one.kind in CHANGE_KINDS and hole.since - _SHORT <= one.time <= hole.until]
     changed = any(relation_of(event, frame) == INSTRUMENT for event in near)
-    return "yes" if changed and hole.until - hole.since <= _SHORT else "no"
+    return "yes" if changed and hole.seconds <= _SHORT else "no"
 
 
 def _last_line(frame: Frame) -> float:
@@ -138,9 +139,11 @@ def _of_all_its_subjects(frame: Frame, voices: Voices, silent: list[tuple[Voice,
     }
     subject = _of_one_host(frame, list(seen)) if own else Subject(Scope.SERVICE, frame.recording.service)
     if hole.ends:
-        text = f"{first.dialect} has no samples for {_seconds(hole)}, of {len(seen)} subjects that live: the source was away"
+        text = (
+            f"{first.dialect} has no samples for {duration(hole.seconds)}, of {len(seen)} subjects that live: the source was away"
+        )
         yield _observation("gap", subject, hole, text, attrs)
-    elif hole.until - hole.since >= _LEAST_END:
+    elif hole.seconds >= _LEAST_END:
         of = "exporter-down" if own else "silent-target"
         yield _observation(of, subject, hole, f"{first.dialect} is silent while all that it speaks of lives", attrs)
 
@@ -169,9 +172,9 @@ def _of_one(frame: Frame, voices: Voices, voice: Voice, hole: Hole) -> Observati
         "up": _up(frame, subject, hole),
     }
     if hole.ends:
-        text = f"{voice.dialect} has no samples of {subject} for {_seconds(hole)}, and it lived all the time"
+        text = f"{voice.dialect} has no samples of {subject} for {duration(hole.seconds)}, and it lived all the time"
         return _observation("gap", subject, hole, text, attrs)
-    if hole.until - hole.since < _LEAST_END or voice.dialect.startswith("kube"):
+    if hole.seconds < _LEAST_END or voice.dialect.startswith("kube"):
         return None
     of = {Scope.GPU: "member-lost", Scope.NODE: "exporter-down"}.get(subject.scope, "silent-target")
     text = f"{voice.dialect} no longer speaks of {subject}, and others see it work"
@@ -278,7 +281,7 @@ def _observation(
         text=text,
         onset=(hole.since, min(hole.until, hole.since + 1.0) if hole.ends else hole.since + 1.0),
         end=hole.until if hole.ends else None,
-        value=hole.until - hole.since if value is None else value,
+        value=hole.seconds if value is None else value,
         unit="seconds" if value is None else "ratio",
         source="monitoring",
         attrs=attrs,
@@ -286,20 +289,16 @@ def _observation(
     )
 
 
-def _seconds(hole: Hole) -> str:
-    return f"{hole.until - hole.since:.0f} s"
-
-
 def _common(one: Hole, other: Hole) -> bool:
     """Whether two silences are about the same time."""
     shared = min(one.until, other.until) - max(one.since, other.since)
-    return shared >= _SAME_TIME * max(one.until - one.since, other.until - other.since)
+    return shared >= _SAME_TIME * max(one.seconds, other.seconds)
 
 
 def _overlaps(hole: Hole, told: Observation) -> bool:
     """Whether a hole lies in one that is told already."""
     since, until = told.onset[0] if told.onset else hole.since, told.end or hole.until
-    return min(hole.until, until) - max(hole.since, since) >= _SAME_TIME * (hole.until - hole.since)
+    return min(hole.until, until) - max(hole.since, since) >= _SAME_TIME * hole.seconds
 
 
 def _is_told(one: Observation, other: Observation) -> bool:

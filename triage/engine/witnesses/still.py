@@ -11,6 +11,7 @@ from triage.engine.witnesses.signs import computes, works
 from triage.engine.witnesses.voices import LEAST_SAMPLES, Voice, Voices
 from triage.model.observation import Judged, Observation, Seen
 from triage.model.recording import Floats, Series, Subject
+from triage.model.units import duration
 from triage.model.vocabulary import Kind, Scope, catalogue
 
 Bools = npt.NDArray[np.bool_]
@@ -139,7 +140,7 @@ def _observation(frame: Frame, voice: Voice, restless: Sequence[Series], since: 
         sort="instrument",
         of="frozen",
         subject=voice.subject,
-        text=f"{voice.dialect} says the same of {voice.subject} to the last digit for {until - since:.0f} s ({names})",
+        text=f"{voice.dialect} says the same of {voice.subject} to the last digit for {duration(until - since)} ({names})",
         onset=(since, min(until, since + voice.step)),
         end=None if still else until,
         value=until - since,

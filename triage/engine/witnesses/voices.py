@@ -71,6 +71,11 @@ class Hole:
     until: float
     ends: bool
 
+    @property
+    def seconds(self) -> float:
+        """How long it is."""
+        return self.until - self.since
+
 
 class Voices:
     """All voices of a recording's metrics. What was read out of log lines has its own pace and is none."""

@@ -6,7 +6,8 @@ from functools import lru_cache
 
 import re2
 
-from triage.ingest.logs.access_words import flags_of_words, seconds_of, short_flags, span
+from triage.ingest.logs.access_words import flags_of_words, seconds_of, short_flags
+from triage.ingest.logs.durations import span
 from triage.ingest.logs.forms import flattened, json_object
 
 IDLE_RESET = 0.05

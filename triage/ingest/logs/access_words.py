@@ -4,6 +4,8 @@ from functools import lru_cache
 
 import re2
 
+from triage.ingest.logs.durations import span, unit
+
 _LONG_FLAGS = {
     "nohealthyupstream": "UH", "upstreamconnectionfailure": "UF", "upstreamoverflow": "UO", "noroutefound": "NR",
     "upstreamconnectiontermination": "UC", "upstreamremotereset": "UR", "localreset": "LR", "upstreamrequesttimeout": "UT",
@@ -46,43 +48,13 @@ def short_flags(flags: str) -> str:
     return ",".join(_LONG_FLAGS.get(one.strip().lower(), one.strip()) for one in flags.split(","))
 
 
-_SPAN = re2.compile(r"^([\d.]+) ?(ns|us|µs|μs|ms|s|sec|seconds|m)?$")
-_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "seconds": 1.0, "m": 60.0}
-_LONG_SPAN = re2.compile(r"^(?:(\d+)h)?(?:(\d+)m)?(?:([\d.]+)s)?$")
-
 _TIME_NAME = re2.compile(
     r"(?i)^(?:http[._])?(?:req(?:uest)?|resp(?:onse)?|total|server)?[._-]?"
     r"(?:duration|latency|latencies\.request|elapsed|took|time|rt|after)(?:[._-]?(taken|time))?"
     r"(?:[._-]?(ms|millis(?:econds)?|msec|us|micros(?:econds)?|usec|ns|nanos(?:econds)?|s|secs?|seconds?))?$"
 )
-_IN_NAME = {"m": 1e-3, "u": 1e-6, "n": 1e-9, "s": 1.0}
 _NO_TIMES = frozenset({"time", "request", "response"})
 """Names that the pattern has and that say when, not how long."""
-
-
-def number(text: str) -> float | None:
-    """A number that is not negative and no nonsense; None for any other text."""
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if 0.0 <= value < 1e18 else None
-
-
-def span(text: str, unit: float = 1.0) -> float | None:
-    """Seconds of ``12.5ms``, ``1m28s``, ``1h2m5s``; None if it is no span of time.
-
-    :param unit: seconds that a bare number counts
-    """
-    found = _SPAN.search(text)
-    if found is not None:
-        value = number(found.group(1))
-        return None if value is None else value * (_UNITS[found.group(2)] if found.group(2) else unit)
-    long = _LONG_SPAN.search(text) if text else None
-    if long is None:
-        return None
-    hours, minutes, seconds = (number(part or "0") or 0.0 for part in long.groups())
-    return hours * 3600.0 + minutes * 60.0 + seconds
 
 
 @lru_cache(maxsize=1024)
@@ -91,7 +63,7 @@ def _unit_of(name: str) -> float | None:
     found = _TIME_NAME.search(name) if name.lower() not in _NO_TIMES else None
     if found is None:
         return None
-    return _IN_NAME[found.group(2)[0].lower()] if found.group(2) else 0.0
+    return unit(found.group(2)) if found.group(2) else 0.0
 
 
 def seconds_of(name: str, value: str, bare: float = 1.0) -> float | None:
@@ -99,7 +71,5 @@ def seconds_of(name: str, value: str, bare: float = 1.0) -> float | None:
 
     :param bare: seconds that a number without any unit, in name or value, counts
     """
-    unit = _unit_of(name)
-    if unit is None:
-        return None
-    return span(value.strip('",;'), unit or bare)
+    in_name = _unit_of(name)
+    return None if in_name is None else span(value.strip('",;'), in_name or bare)

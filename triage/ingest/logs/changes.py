@@ -9,6 +9,7 @@ from typing import Any
 
 import re2
 
+from triage.ingest.logs.durations import age_of
 from triage.ingest.logs.redaction import redacted, redacted_bytes
 from triage.ingest.logs.timestamps import Clock
 from triage.model.recording import Event, Source, SourceState, Subject, Window
@@ -193,7 +194,6 @@ class KubeEvent:
 
 
 _LINE = re2.compile(rb"^(.{0,120}?)\b(Normal|Warning) +([A-Za-z]\w*) +(?:([\w.-]+)/)?([A-Za-z][\w.]*)/(\S+) +(.*)$")
-_AGE = re2.compile(rb"^(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$")
 _SUFFIX = re2.compile(r"^(.+?)(?:-[0-9a-f]{5,10})?-(?:[a-z0-9]{5}|\d{1,4})$")
 
 
@@ -223,15 +223,6 @@ def kube_event_of_line(line: bytes, clock: Clock, end: float) -> KubeEvent | Non
         redacted_bytes(message),
         _word(namespace or b""),
     )
-
-
-def age_of(word: bytes) -> float | None:
-    """Seconds of ``2m10s``."""
-    found = _AGE.search(word)
-    if found is None or not word:
-        return None
-    days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
-    return days * 86400.0 + hours * 3600.0 + minutes * 60.0 + seconds
 
 
 def _word(value: bytes) -> str:

@@ -6,7 +6,8 @@ from datetime import datetime
 
 import re2
 
-from triage.ingest.logs.changes import KubeEvent, age_of
+from triage.ingest.logs.changes import KubeEvent
+from triage.ingest.logs.durations import age_of
 from triage.ingest.logs.redaction import redacted, redacted_bytes
 
 _KEY = re2.compile(rb"^( *)([A-Z][A-Za-z /-]{1,40}):(?: +(.*))?$")

@@ -13,6 +13,7 @@ import re2
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from triage.errors import ConfigError
+from triage.ingest.logs.durations import clock
 
 Role = Literal["cause", "consequence", "info"]
 Severity = Literal["info", "warning", "critical"]
@@ -345,7 +346,7 @@ _ENDLESS_LOAD = 1200.0
 
 def _slow_weights(groups: Mapping[str, str]) -> str:
     """Too slow if a shard takes long, all comes at a fraction of any usual storage's rate, or it takes beyond measure."""
-    seconds = float(groups.get("seconds", 0.0)) or _clock_seconds(groups.get("elapsed", ""))
+    seconds = float(groups.get("seconds", 0.0)) or clock(groups.get("elapsed", ""))
     per_shard = float(groups.get("per_shard", 0.0))
     slow = (
         per_shard >= _SLOW_SHARD
@@ -354,11 +355,6 @@ def _slow_weights(groups: Mapping[str, str]) -> str:
         or seconds >= _ENDLESS_LOAD
     )
     return "weights-slow" if slow else "weights-loaded"
-
-
-def _clock_seconds(text: str) -> float:
-    """Seconds of `M:SS` or `H:MM:SS`; none of an empty text."""
-    return float(sum(int(part) * 60**power for power, part in enumerate(reversed(text.split(":"))) if part))
 
 
 _DECIDED_BY_NUMBERS: dict[str, Callable[[Mapping[str, str]], str]] = {

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import re2
 
+from triage.ingest.logs.durations import longest_in
 from triage.ingest.logs.signatures import Compiled, Concepts, Patterns, group_of, searched
 from triage.model.recording import Subject
 
@@ -38,35 +39,6 @@ class Said(NamedTuple):
 _ADDRESS = re2.compile(
     rb"\b(\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?::\d{1,5})?)\b|\b((?:[A-Za-z][\w-]*\.)*[A-Za-z][\w-]*:\d{2,5})(?:[^\w.:]|$)|(\[[0-9a-fA-F:]+\]:\d+)"
 )
-_DURATION = re2.compile(
-    rb"(?i)\b(?:(\d+)h)?(\d+)m(\d+(?:\.\d+)?)s\b"
-    rb"|\b(\d+(?:\.\d+)?) ?(ms|msecs?|milliseconds?|us|microseconds?|s|secs?|seconds?|min|mins|minutes?|h|hours?)\b"
-    rb"|\w*(?:seconds|_secs?|_s)[\"']?[=:] ?(\d+(?:\.\d+)?)|\((ms|s)\)[=:](\d+(?:\.\d+)?)"
-)
-"""``1m30.5s``; ``20 seconds`` in any unit; ``elapsed_s=4``; ``Timeout(ms)=600000``."""
-
-
-def seconds_in(line: bytes) -> float | None:
-    """The longest duration that a line names, in seconds."""
-    found = [
-        3600.0 * float(hours or 0) + 60.0 * float(minutes) + float(rest) if minutes
-        else float(number) * _unit(unit.lower()) if number
-        else float(plain) if plain
-        else float(told) * _unit(its.lower())
-        for hours, minutes, rest, number, unit, plain, its, told in _DURATION.findall(line)
-    ]  # fmt: skip
-    return max(found) if found else None
-
-
-def _unit(unit: bytes) -> float:
-    """Seconds of a unit."""
-    if unit.startswith((b"us", b"micro")):
-        return 1e-6
-    if unit.startswith(b"mi") and not unit.startswith(b"milli"):
-        return 60.0
-    return {b"m": 1e-3, b"s": 1.0, b"h": 3600.0}[unit[:1]]
-
-
 _SOURCE = re2.compile(rb"\.(?:py|cc|cpp|cu|h|hpp|go|rs|c|java|ts|js):\d+$")
 
 
@@ -145,7 +117,7 @@ SLOW = 1.0
 def _completed(name: str, fields: dict[str, str], line: bytes) -> dict[str, str] | None:
     """The fields with those that are known by their shape; None if the statement needs one that is not there."""
     if name in _TIMED:
-        seconds = seconds_in(line)
+        seconds = longest_in(line)
         if seconds is not None:
             fields["seconds"] = f"{seconds:g}"
         if name == "slow" and (seconds is None or seconds < SLOW):

@@ -7,6 +7,7 @@ import numpy as np
 
 from triage.ingest.logs.emitters import Emitter
 from triage.model.recording import Event, Origin, Series, Window
+from triage.model.units import duration
 
 VOLUME_GRID = 60.0
 """Distance of the samples of log volume, seconds: engines write their load every 10 s, so an empty minute is silence."""
@@ -82,5 +83,7 @@ class Volume:
             "role": "info",
             "kinds": "log-gap engine-dead",
         }
-        text = f"{self._source} has no line in the last {silent:.0f} s of the window, after one every {usual:.0f} s or less"
+        text = (
+            f"{self._source} has no line in the last {duration(silent)} of the window, after one every {duration(usual)} or less"
+        )
         return Event(self._latest, "log", "log-stopped", self._emitter.subject, attrs | {"emitter": "engine"}, text, self._source)

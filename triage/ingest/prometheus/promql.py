@@ -15,6 +15,7 @@ from triage.ingest.owners.subjects import OWNER_LABELS, SERVICE_LABELS
 from triage.ingest.prometheus.answers import parse_answer
 from triage.ingest.raw import RawSeries
 from triage.model.recording import Floats, Window
+from triage.model.units import promql_duration
 from triage.model.vocabulary import Combine, Kind, Scope, catalogue
 
 POINTS = 120
@@ -137,12 +138,6 @@ def selector(metric: str, matchers: Iterable[Matcher] = ()) -> str:
     return f"{metric}{{{','.join(conditions)}}}" if conditions else metric
 
 
-def duration(seconds: float) -> str:
-    """A span as PromQL writes it, exact to the millisecond and never zero."""
-    milliseconds = max(1, round(seconds * 1000))
-    return f"{milliseconds}ms" if milliseconds % 1000 else f"{milliseconds // 1000}s"
-
-
 @dataclass(frozen=True, slots=True)
 class Grid:
     """The moments that a range query is evaluated at: ``end`` and every ``step`` before it, in whole seconds."""
@@ -197,7 +192,7 @@ def expression(
     :param keep: labels to keep
     """
     function = {"rate": "rate", "mean": "avg_over_time", "last": "last_over_time"}[reading]
-    inner = f"{function}({selector(metric, matchers)}[{duration(span)}])"
+    inner = f"{function}({selector(metric, matchers)}[{promql_duration(span)}])"
     if operator is None:
         return inner
     return f"{operator} by ({','.join(sorted(filter(_IDENTIFIER.fullmatch, keep)))}) ({inner})"
