@@ -36,8 +36,8 @@ class Homes:
             sums[one.labels[self._asked], one.labels[self._served]] += grown
         return {pair: amount for pair, amount in sums.items() if amount > 0}
 
-    def strays(self, one: RawSeries) -> RawSeries:
+    def misrouted(self, one: RawSeries) -> RawSeries:
         """The series itself if its requests went astray, else one that counts nothing."""
         who, what = one.labels.get(self._asked, ""), one.labels.get(self._served, "")
-        astray = who in self._housed and self._home.get(what, who) != who
-        return one if astray else replace(one, values=np.zeros(len(one.values)))
+        elsewhere = who in self._housed and self._home.get(what, who) != who
+        return one if elsewhere else replace(one, values=np.zeros(len(one.values)))

@@ -354,15 +354,15 @@ def _once_each(parts: list[Recording]) -> list[Recording]:
     placed = {one for part in parts for one in part.links}
     logs = {one.subject for one in series if one.origin.dialect == LOG} - measured - placed
     kin = {one.id.rpartition("-")[0] for one in measured}
-    strays = {one for one in logs if not one.id.startswith(service) and one.id.rpartition("-")[0] not in kin - {""}}
-    if not measured or not strays:
+    unmatched = {one for one in logs if not one.id.startswith(service) and one.id.rpartition("-")[0] not in kin - {""}}
+    if not measured or not unmatched:
         return parts
-    if len(measured) == len(strays) == 1:
-        (same,), (stray,) = measured, strays
-        return [_renamed(part, stray, same) for part in parts]
+    if len(measured) == len(unmatched) == 1:
+        (same,), (logged,) = measured, unmatched
+        return [_renamed(part, logged, same) for part in parts]
     known = {one.signal for one in series if one.subject in measured}
     return [
-        replace(part, series=tuple(one for one in part.series if one.subject not in strays or one.signal not in known))
+        replace(part, series=tuple(one for one in part.series if one.subject not in unmatched or one.signal not in known))
         for part in parts
     ]
 

@@ -6,7 +6,7 @@ import pytest
 
 from triage.ingest.logs.access_summary import SORTS
 from triage.ingest.logs.emitters import KINDS
-from triage.ingest.logs.engine_log import arguments_of
+from triage.ingest.logs.engine_facts import arguments_of
 from triage.ingest.logs.signatures import Signature
 from triage.ingest.logs.statements import CLASSES
 

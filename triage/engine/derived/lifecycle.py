@@ -113,7 +113,7 @@ def failures_at_endings(frame: Frame, service: Subject) -> Floats | None:
     return None if failed is None or near is None else failed * near
 
 
-def sent_astray(frame: Frame, replica: Subject) -> Floats | None:
+def sent_to_gone(frame: Frame, replica: Subject) -> Floats | None:
     """Requests per second that the gateway sends to a replica that is gone, dead or not ready, for longer than one cell."""
     sent = first_measured(frame.cells("backend.requests", replica), frame.cells("backend.failures", replica))
     gone = _gone(frame, replica)
@@ -137,7 +137,7 @@ def _gone(frame: Frame, replica: Subject) -> Bools | None:
 
 DERIVATIONS = (
     Derivation("pod.starting", ("pod.ready", "pod.created"), starting),
-    Derivation("backend.stale", ("backend.requests", "backend.failures", "pod.ready", "replica.lost"), sent_astray),
+    Derivation("backend.stale", ("backend.requests", "backend.failures", "pod.ready", "replica.lost"), sent_to_gone),
     Derivation("service.ending", ("pod.ready", "replica.lost", "replica.restarted"), ending),
     Derivation(
         "service.failures", ("gateway.5xx", "gateway.upstream_5xx", "gateway.resets", "requests.failed", "http.5xx"), failures

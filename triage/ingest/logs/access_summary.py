@@ -358,11 +358,11 @@ class AccessSummary:
             if name in {"retries", "overflow", "connect_failures", "resets"} and not values.any():
                 continue
             yield Series(f"{self._prefix}.{name}", self._subject, times, values, Origin("log", self._source))
-        strays = self._strays(times, first) if whole else None
-        if strays is not None:
-            yield Series("gateway.wrong_model", self._subject, times, strays, Origin("log", self._source))
+        misrouted = self._misrouted(times, first) if whole else None
+        if misrouted is not None:
+            yield Series("gateway.wrong_model", self._subject, times, misrouted, Origin("log", self._source))
 
-    def _strays(self, times: Floats, first: int) -> Floats | None:
+    def _misrouted(self, times: Floats, first: int) -> Floats | None:
         """Requests per second that another model answered than usually does; None if no line names both models.
 
         :param times: ends of the cells, shape (N,)
@@ -375,7 +375,7 @@ class AccessSummary:
             for (asked, served), bins in sorted(self._models.items())
         ]
         homes = Homes(counted, "asked", "served", self._window.start)
-        return np.asarray(sum(homes.strays(one).values for one in counted))
+        return np.asarray(sum(homes.misrouted(one).values for one in counted))
 
     def _failures(self) -> Iterable[tuple[str, Counter[int]]]:
         """What was counted of failures: somebody may have kept these lines alone, and so many there were at least."""

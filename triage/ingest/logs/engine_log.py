@@ -1,22 +1,17 @@
-"""What an engine says of itself in its log: load every few seconds, its arguments, and how each of its lives began and ended."""
+"""What an engine's log tells of its lives: how each began and ended, with the facts that it stated."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
 
-import numpy as np
 import re2
 
+from triage.ingest.logs.engine_facts import arguments_of, begins, engine_of, facts_in, states_arguments, typed
 from triage.ingest.logs.forms import record_of
 from triage.ingest.logs.joining import Raised, Trace
 from triage.ingest.logs.redaction import redacted_bytes
 from triage.ingest.logs.signatures import Match
-from triage.model.recording import Event, Fact, Origin, Series, Subject, Window
-from triage.model.vocabulary import Combine, catalogue
-
-GRID = 15.0
-"""Distance of the samples, seconds: vLLM writes its load every 10 s, SGLang every 40 steps."""
+from triage.model.recording import Event, Fact, Subject, Window
 
 FRESH = 5.0
 """Two start lines within this many seconds belong to one start."""
@@ -27,365 +22,8 @@ ONE_FAILURE = 30.0
 BEFORE_THE_END = 180.0
 """An error this long, in seconds, before an engine's last words is taken for its end; an older one it survived."""
 
-# ---------------------------------------------------------------- load
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """A number in a line of load.
-
-    :param signal: what it is
-    :param pattern: RE2 with one group
-    :param scale: factor to the base unit
-    :param adds: numbers of one interval add up to a count, rather than each being a level
-    :param rounded: what a printed nought stands for, in the base unit: half of what the last digit still shows
-    """
-
-    signal: str
-    pattern: bytes
-    scale: float = 1.0
-    adds: bool = False
-    rounded: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class LoadLine:
-    """One program's line of load.
-
-    :param marker: bytes that only such lines hold
-    :param index: RE2 with one group: which of several engines in one process speaks
-    :param skip: RE2 of lines that repeat what another rank says
-    """
-
-    marker: bytes
-    fields: tuple[Field, ...]
-    index: bytes = b""
-    skip: bytes = b""
-
-
-_TP = rb"\b(?:TP|PP)[1-9]\d*\b"
-
-_LOAD_LINES: tuple[LoadLine, ...] = (
-    LoadLine(
-        b"Avg prompt throughput",
-        (
-            Field("tokens.prompt_computed", rb"Avg prompt throughput: ([\d.]+)"),
-            Field("tokens.generation", rb"Avg generation throughput: ([\d.]+)"),
-            Field("batch.running", rb"Running: (\d+)"),
-            Field("queue.waiting", rb"(?:Waiting|Pending): (\d+)"),
-            Field("queue.deferred", rb"Deferred: (\d+)"),
-            Field("preemptions", rb"Preemptions: (\d+)", adds=True),
-            Field("kv.usage", rb"KV cache usage: ([\d.]+)%", 0.01, rounded=0.00025),
-            Field("prefix.hit_ratio_reported", rb"Prefix cache hit rate: (?:GPU: )?([\d.]+)%", 0.01),
-        ),
-        index=rb"Engine (\d+)",
-    ),
-    LoadLine(
-        b"SpecDecoding metrics",
-        (
-            Field("spec.accepted_tokens", rb"Accepted throughput: ([\d.]+)"),
-            Field("spec.draft_tokens", rb"Drafted throughput: ([\d.]+)"),
-            Field("spec.step_tokens", rb"Mean acceptance length: ([\d.]+)"),
-        ),
-    ),
-    LoadLine(
-        b"Decode batch",
-        (
-            Field("batch.running", rb"#running-req: (\d+)"),
-            Field("queue.waiting", rb"#queue-req: (\d+)"),
-            Field("kv.usage", rb"token usage: ([\d.]+)", rounded=0.0025),
-            Field("tokens.generation", rb"gen throughput \(token/s\): ([\d.]+)"),
-            Field("spec.step_tokens", rb"accept len: ([\d.]+)"),
-            Field("spec.acceptance_reported", rb"accept rate: ([\d.]+)"),
-        ),
-        index=rb"\bDP(\d+)\b",
-        skip=_TP,
-    ),
-    LoadLine(
-        b"Prefill batch",
-        (
-            Field("queue.waiting", rb"#queue-req: (\d+)"),
-            Field("tokens.prompt_computed", rb"#new-token: (\d+)", adds=True),
-            Field("prefix.hits", rb"#cached-token: (\d+)", adds=True),
-        ),
-        index=rb"\bDP(\d+)\b",
-        skip=_TP,
-    ),
-    LoadLine(
-        b"num_scheduled_requests",
-        (
-            Field("batch.running", rb"num_scheduled_requests[:=\s]+(\d+)"),
-            Field("queue.waiting", rb"num_unscheduled = (\d+)"),
-            Field("kv.usage", rb"kv_cache_util = ([\d.]+)", rounded=0.00025),
-            Field("tokens.prompt_computed", rb"'num_ctx_tokens': (\d+)", adds=True),
-            Field("tokens.generation", rb"'num_generation_tokens': (\d+)", adds=True),
-            Field("engine.steps", rb"\b(1)?iter = \d", adds=True),
-        ),
-        skip=rb"global_rank = [1-9]",
-    ),
-    LoadLine(
-        b"ms per token",
-        (Field("engine.time_per_step", rb"eval time =[^(]*\( *([\d.]+) ms per token", 0.001),),
-        skip=rb"prompt eval time",
-    ),
-    LoadLine(
-        b'"Active Request Count"',
-        (
-            Field("batch.running", rb'"Scheduled Requests":(\d+)'),
-            Field("queue.waiting", rb'"Active Request Count":(\d+)'),
-        ),
-    ),
-)
-"""Lines of load of vLLM (two generations), SGLang, TensorRT-LLM, llama.cpp and Triton. Wording: vllm loggers.py and metrics.py,
-sglang scheduler metrics, TensorRT-LLM py_executor.py (print_iter_log), triton-inference-server/tensorrtllm_backend#217."""
-
-
-Search = Callable[[bytes], Any]
-
-
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    line: LoadLine
-    fields: tuple[tuple[Field, Search], ...]
-    index: Search | None
-    skip: Search | None
-
-
-def _reader(line: LoadLine) -> _Reader:
-    return _Reader(
-        line,
-        tuple((one, re2.compile(one.pattern).search) for one in line.fields),
-        re2.compile(line.index).search if line.index else None,
-        re2.compile(line.skip).search if line.skip else None,
-    )
-
-
-_SLOT = re2.compile(rb"slot +(launch_slot_|release): id +(\d{1,4})").search
-_READERS = tuple(_reader(line) for line in _LOAD_LINES)
-
-
-@dataclass
-class _Bin:
-    """Values of one signal of one engine in one interval."""
-
-    total: float = 0.0
-    count: int = 0
-
-
-class LoadSeries:
-    """Collects lines of load and makes series of them."""
-
-    def __init__(self, subject: Subject, window: Window, source: str) -> None:
-        self._subject = subject
-        self._window = window
-        self._source = source
-        self._bins: dict[tuple[str, int], dict[int, _Bin]] = {}
-        self._adds: set[str] = set()
-        self._span: tuple[int, int] | None = None
-        self._slots: set[bytes] = set()
-
-    def feed(self, line: bytes, time: float | None) -> bool:
-        """Takes a line; true if it is one of load."""
-        turn = _SLOT(line) if b"slot " in line else None
-        if turn is not None:
-            self._turn(turn.group(1), turn.group(2), time)
-            return False
-        for reader in _READERS:
-            if reader.line.marker in line:
-                if time is not None and self._window.baseline_start <= time <= self._window.end:
-                    self._take(reader, line, int(time // GRID))
-                return True
-        return False
-
-    def _turn(self, what: bytes, slot: bytes, time: float | None) -> None:
-        """A slot of llama.cpp takes a request or is done with it: as many run as slots are taken, this one included."""
-        self._slots.add(slot)
-        running = len(self._slots)
-        if what == b"release":
-            self._slots.discard(slot)
-        if time is not None and self._window.baseline_start <= time <= self._window.end:
-            bucket = self._bins.setdefault(("batch.running", 0), {}).setdefault(int(time // GRID), _Bin())
-            bucket.total += running
-            bucket.count += 1
-
-    def _take(self, reader: _Reader, line: bytes, number: int) -> None:
-        if reader.skip is not None and reader.skip(line):
-            return
-        index = _first_number(reader.index(line)) if reader.index is not None else None
-        low, high = self._span or (number, number)
-        self._span = (min(low, number), max(high, number))
-        for one, search in reader.fields:
-            found = search(line)
-            if found is None:
-                continue
-            value = _first_number(found)
-            if one.adds:
-                self._adds.add(one.signal)
-            bucket = self._bins.setdefault((one.signal, int(index or 0)), {}).setdefault(number, _Bin())
-            bucket.total += (1.0 if value is None else value) * one.scale or one.rounded
-            bucket.count += 1
-
-    def series(self) -> Iterator[Series]:
-        """Series on a grid of 15 s; several engines of one process are put together as their signal says."""
-        for signal in sorted({signal for signal, _ in self._bins}):
-            bins = self._combined(signal)
-            numbers = sorted(bins)
-            if signal in self._adds and self._span is not None:
-                numbers = list(range(self._span[0], self._span[1] + 1))
-            times = np.minimum((np.array(numbers, dtype=np.float64) + 1.0) * GRID, self._window.end)
-            values = np.array([bins.get(number, 0.0) for number in numbers])
-            yield Series(signal, self._subject, times, values, Origin("log", self._source))
-
-    def _combined(self, signal: str) -> dict[int, float]:
-        parts: dict[int, list[float]] = {}
-        for (name, _), bins in self._bins.items():
-            if name == signal:
-                for number, one in bins.items():
-                    parts.setdefault(number, []).append(one.total / (GRID if signal in self._adds else one.count))
-        combine = _COMBINE[catalogue()[signal].combine]
-        return {number: combine(values) for number, values in parts.items()}
-
-
-def _mean(values: list[float]) -> float:
-    return sum(values) / len(values)
-
-
-_COMBINE: dict[Combine, Callable[[list[float]], float]] = {
-    Combine.SUM: sum,
-    Combine.MAX: max,
-    Combine.MIN: min,
-    Combine.MEAN: _mean,
-}
-
-
-def _first_number(found: Any) -> float | None:
-    """The number in the first group of a match."""
-    text = found.group(1) if found is not None else None
-    try:
-        return float(text) if text is not None else None
-    except ValueError:
-        return None
-
-
-# ---------------------------------------------------------------- arguments and other facts
-
-ARGUMENTS: dict[str, str] = {
-    "model": "model_path", "model_path": "model_path", "model_id": "model_path", "model_tag": "model_path",
-    "served_model_name": "served_model_name", "dtype": "dtype", "quantization": "quantization", "revision": "revision",
-    "max_num_seqs": "max_num_seqs", "max_running_requests": "max_num_seqs", "max_batch_size": "max_num_seqs",
-    "max_concurrent_requests": "max_concurrent_requests", "max_queued_requests": "max_queued_requests",
-    "max_model_len": "max_model_len", "context_length": "max_model_len", "context_len": "max_model_len",
-    "max_seq_len": "max_model_len",
-    "max_num_batched_tokens": "max_num_batched_tokens", "max_num_tokens": "max_num_batched_tokens",
-    "max_batch_prefill_tokens": "max_num_batched_tokens", "chunked_prefill_size": "chunked_prefill_size",
-    "gpu_memory_utilization": "gpu_memory_utilization", "mem_fraction_static": "gpu_memory_utilization",
-    "cuda_memory_fraction": "gpu_memory_utilization", "free_gpu_memory_fraction": "gpu_memory_utilization",
-    "tensor_parallel_size": "tensor_parallel_size", "tp_size": "tensor_parallel_size", "num_shard": "tensor_parallel_size",
-    "pipeline_parallel_size": "pipeline_parallel_size", "pp_size": "pipeline_parallel_size",
-    "data_parallel_size": "data_parallel_size", "dp_size": "data_parallel_size",
-    "enforce_eager": "enforce_eager", "disable_cuda_graph": "enforce_eager",
-    "disable_overlap_schedule": "disable_overlap_schedule",
-    "kv_cache_dtype": "kv_cache_dtype", "block_size": "block_size", "page_size": "block_size", "swap_space": "swap_space",
-    "num_gpu_blocks_override": "num_gpu_blocks_override", "attention_backend": "attention_backend",
-    "enable_prefix_caching": "enable_prefix_caching", "disable_radix_cache": "disable_radix_cache",
-    "enable_chunked_prefill": "enable_chunked_prefill",
-    "speculative_algorithm": "speculative_algorithm", "num_speculative_tokens": "num_speculative_tokens",
-    "kv_offloading_size": "kv_offloading_size", "kv_offloading_backend": "kv_offloading_backend",
-    "cpu_offload_gb": "cpu_offload_gb",
-    "max_loras": "max_loras", "max_lora_rank": "max_lora_rank", "disaggregation_mode": "disaggregation_mode",
-}  # fmt: skip
-"""Arguments that are kept, by the names that engines give them: nothing else of a start-up line is (it may hold secrets)."""
-
-_ARGUMENT_LINES = (
-    b"non-default args:",
-    b"server_args=",
-    b"Starting trtllm-serve",
-    b"Args {",
-    b"LLM engine (v",
-    b"max_total_num_tokens=",
-    b"Using max model len",
-)
-_STARTS = (b"non-default args:", b"server_args=", b"Starting trtllm-serve", b"text_generation_launcher: Args {")
-_ARGUMENT = re2.compile(rb"['\"]?\b(\w+)['\"]?(?:\s*[:=]\s*|\s+)(?:Some\()?('[^']*'|\"[^\"]*\"|\[[^\]]*\]|[\w.+/-]+)")
-
-
-@dataclass(frozen=True, slots=True)
-class FactLine:
-    """A start-up line that says one thing.
-
-    :param key: fact key
-    :param pattern: RE2 with one group
-    :param number: the value is a number
-    """
-
-    key: str
-    marker: bytes
-    pattern: bytes
-    number: bool = True
-
-
-_FACT_LINES: tuple[FactLine, ...] = (
-    FactLine(
-        "engine_version",
-        b"version ",
-        rb"(?:vLLM API server version|(?:\]|\x{2588}) +version|engine version) v?(\d+\.\d+[\w.+-]*)(?: |$)",
-        number=False,
-    ),
-    FactLine("engine_version", b"LLM engine (v", rb"LLM engine \(v(\d+\.\d+[^)]*)\)", number=False),
-    FactLine("engine_version", b"trtllm-serve", rb"trtllm-serve v?(\d+\.\d+[\w.+-]*)", number=False),
-    FactLine("engine_version", b"TensorRT-LLM version", rb"TensorRT-LLM version: v?(\d+\.\d+[\w.+-]*)", number=False),
-    FactLine("kv_cache_tokens", b"KV cache size:", rb"KV cache size: ([\d,]+) tokens"),
-    FactLine("kv_cache_tokens", b"max_total_num_tokens=", rb"max_total_num_tokens=(\d+)"),
-    FactLine("kv_cache_tokens", b"paged KV cache", rb"paged KV cache \((\d+)\)"),
-    FactLine("weights_load_seconds", b"Loading weights", rb"Loading weights(?: took|:) ([\d.]+) s"),
-    FactLine("weights_gib", b"Model loading took", rb"Model loading took ([\d.]+) GiB"),
-    FactLine("init_seconds", b"init engine", rb"init engine .*took ([\d.]+) s"),
-    FactLine(
-        "attention_backend",
-        b"ackend",
-        rb"[Uu]s(?:ing|e) ((?:AttentionBackendEnum\.)?[A-Z][A-Z_]+\d?|Flash ?(?:Attention|Infer|MLA)|fa\d|flashinfer|[Tt]riton"
-        rb"|[xX][Ff]ormers)(?: [Aa]ttention)? backend",
-        number=False,
-    ),
-    FactLine("attention_backend", b"alling back to", rb"Cannot use .* backend: .*Falling back to ([\w.-]*\w)", number=False),
-)
-_BANNER: Search = re2.compile(_FACT_LINES[0].pattern).search
-_FACT_READERS = tuple((one, re2.compile(one.pattern).search) for one in _FACT_LINES)
-
-_ENGINES: tuple[tuple[bytes, str], ...] = (
-    (b"vLLM", "vllm"), (b"non-default args:", "vllm"), (b"V1 LLM engine", "vllm"), (b"server_args=ServerArgs", "sglang"),
-    (b"[TRT-LLM]", "trtllm"), (b"text_generation_", "tgi"), (b"update_slots", "llamacpp"),
-)  # fmt: skip
-
 _WEIGHTS_BEGIN = (b"Load weight begin", b"Starting to load model")
 _WEIGHTS_END = b"Load weight end"
-
-
-def _plain(value: bytes) -> str:
-    text = redacted_bytes(value, 200).strip("'\"[]")
-    return text.strip("'\"")
-
-
-def _typed(text: str, *, number: bool) -> str | float:
-    if number:
-        try:
-            return float(text.replace(",", ""))
-        except ValueError:
-            pass
-    return text
-
-
-def arguments_of(line: bytes) -> dict[str, str]:
-    """The known arguments in a start-up line, by their common names."""
-    found: dict[str, str] = {}
-    for name, value in _ARGUMENT.findall(line):
-        key = ARGUMENTS.get(name.decode("ascii", "replace"))
-        if key is not None and _plain(value) not in {"None", "null", ""}:
-            found[key] = _plain(value).removeprefix("torch.")
-    return found
-
-
-# ---------------------------------------------------------------- lives
 
 
 @dataclass
@@ -444,7 +82,7 @@ class EngineLog:
         self._weights_begin: float | None = None
         self._previous: dict[str, str] | None = None
         self._serving = False
-        self._stray: Trace | None = None
+        self._unowned: Trace | None = None
 
     @property
     def ending(self) -> str:
@@ -471,15 +109,11 @@ class EngineLog:
                 self._life.ready = time
             self._life.said = time
 
-    def begins(self, line: bytes) -> bool:
-        """Whether a line is the first of a life."""
-        return any(mark in line for mark in _STARTS) or (b"version " in line and _BANNER(line) is not None)
-
     def feed(self, line: bytes, time: float) -> None:
         """Takes a line for facts and starts; lines from before the baseline count, too."""
         if time > self._window.end:
             return
-        if self.begins(line) or (self._life is None and not self._serving and _LOADING.search(line) is not None):
+        if begins(line) or (self._life is None and not self._serving and _LOADING.search(line) is not None):
             self._start(time)
         elif self._life is not None:
             self._life.said = max(self._life.said, time)
@@ -487,16 +121,12 @@ class EngineLog:
             self._read_facts(line, time)
 
     def _read_facts(self, line: bytes, time: float) -> None:
-        for mark, name in _ENGINES:
-            if mark in line:
-                self._facts.setdefault("engine", name)
-        if any(mark in line for mark in _ARGUMENT_LINES):
+        engine = engine_of(line)
+        if engine is not None:
+            self._facts.setdefault("engine", engine)
+        if states_arguments(line):
             self._read_arguments(line)
-        for one, search in _FACT_READERS:
-            if one.marker in line:
-                found = search(line)
-                if found is not None:
-                    self._facts[one.key] = _typed(_plain(found.group(1)), number=one.number)
+        self._facts.update(facts_in(line))
         if any(mark in line for mark in _WEIGHTS_BEGIN):
             self._weights_begin = time
         elif _WEIGHTS_END in line and self._weights_begin is not None:
@@ -505,7 +135,7 @@ class EngineLog:
     def _read_arguments(self, line: bytes) -> None:
         arguments = arguments_of(line)
         for key, value in arguments.items():
-            self._facts[key] = _typed(value, number=True)
+            self._facts[key] = typed(value, number=True)
         if self._life is not None:
             self._life.arguments.update(arguments)
 
@@ -565,7 +195,7 @@ class EngineLog:
             return
         starting = _is_of_a_start(cause, trace)
         if self._life is None and (self._serving or not starting):
-            self._stray = trace
+            self._unowned = trace
             return
         life = self._unready(trace.time)
         life.of_a_start = life.of_a_start or starting
@@ -617,8 +247,8 @@ class EngineLog:
         life = self._life
         if life is None:
             life = self._life = Life(None, ready=time, said=time, assumed=not self._serving)
-            if self._stray is not None and abs(time - self._stray.time) <= ONE_FAILURE:
-                life.raised, life.raised_at = self._stray, self._stray.time
+            if self._unowned is not None and abs(time - self._unowned.time) <= ONE_FAILURE:
+                life.raised, life.raised_at = self._unowned, self._unowned.time
         if life.stopping is not None:
             return
         first = life.error is None or time - life.error_at > BEFORE_THE_END

@@ -9,7 +9,9 @@ from triage.ingest.logs.access_summary import AccessSummary
 from triage.ingest.logs.changes import KubeEvent, kube_event_of_line
 from triage.ingest.logs.context import Context, Owned
 from triage.ingest.logs.emitters import Emitter
-from triage.ingest.logs.engine_log import EngineLog, LoadSeries
+from triage.ingest.logs.engine_facts import begins
+from triage.ingest.logs.engine_load import LoadSeries
+from triage.ingest.logs.engine_log import EngineLog
 from triage.ingest.logs.forms import record_of
 from triage.ingest.logs.joining import Joiner, Trace
 from triage.ingest.logs.keeping import Kept, Key
@@ -130,7 +132,7 @@ class Reader:
                     self._engine.served(time)
                 return
         line = without_prompt(line)
-        if self._joiner.is_open and self._engine.begins(line):
+        if self._joiner.is_open and begins(line):
             self._flush()
         self._engine.feed(line, time)
         self._say(line, time)

@@ -7,7 +7,7 @@ from math import isfinite
 
 import numpy as np
 
-from triage.ingest.logs.engine_log import ARGUMENTS
+from triage.ingest.logs.engine_facts import ARGUMENTS
 from triage.ingest.logs.loading import Signatures, load_signatures
 from triage.ingest.metrics.aggregates import summed_ratios
 from triage.ingest.metrics.assemble import Assembler
@@ -178,7 +178,7 @@ class _Reading:
             same = [other for other in self._series if any(use.entry is entry for use in self._index.get(other.name, ()))]
             counted = [other for other in same if matches(other.labels, entry)]
             self._homes[id(entry)] = Homes(counted, entry.asked, entry.served, self._until)
-        return self._homes[id(entry)].strays(one)
+        return self._homes[id(entry)].misrouted(one)
 
     def _note_facts(self, one: RawSeries, use: Use, subject: Subject) -> None:
         """Keeps the facts of an info metric. A restart with other settings begins a new series: the last one holds."""
