@@ -46,8 +46,8 @@ class Span:
     :param baseline: length of the span before it, seconds
     :param sample: how long live sources are sampled, seconds
     :param timeout: longest wait for one answer, seconds
-    :param told: somebody said which time, so it counts whatever the sources hold
-    :param told_baseline: somebody said how long the baseline is
+    :param given: somebody said which time, so it counts whatever the sources hold
+    :param baseline_given: somebody said how long the baseline is
     """
 
     start: float | None
@@ -56,8 +56,8 @@ class Span:
     baseline: float
     sample: float
     timeout: float
-    told: bool = False
-    told_baseline: bool = False
+    given: bool = False
+    baseline_given: bool = False
 
 
 def service_of(args: argparse.Namespace, settings: Settings) -> Service:
@@ -103,8 +103,8 @@ def span_of(args: argparse.Namespace, defaults: Defaults, now: float) -> Span:
         duration(args.baseline) if args.baseline else min(defaults.baseline, _BASELINE_WINDOWS * length),
         seconds(args.sample) if args.sample else defaults.sample,
         seconds(args.timeout) if args.timeout else defaults.timeout,
-        told=bool(args.since or args.start or args.end),
-        told_baseline=bool(args.baseline),
+        given=bool(args.since or args.start or args.end),
+        baseline_given=bool(args.baseline),
     )
 
 
@@ -115,10 +115,10 @@ def window_of(span: Span, service: Service, now: float) -> Window:
     the window ends at their last line. Sources that know only the present are sampled for a while, and with nothing but those the
     window is that while.
     """
-    if service.logs and not (span.told or service.prometheus or service.endpoints):
+    if service.logs and not (span.given or service.prometheus or service.endpoints):
         window = window_of_logs(service.logs, now)
         if window is not None:
-            return replace(window, baseline_start=window.start - span.baseline) if span.told_baseline else window
+            return replace(window, baseline_start=window.start - span.baseline) if span.baseline_given else window
     kept = bool(service.prometheus or service.logs or service.changes)
     live = span.end is None and (bool(service.endpoints) or not service.prometheus)
     end = span.end if span.end is not None else now + (span.sample if live else 0.0)

@@ -67,7 +67,7 @@ def diagnose(
         layers=tuple(coverage.layer_view(layer, rulings, findings) for layer in Layer),
         observations=odd,
         unread=unread,
-        muted=muting.told(mutes, findings, recording.window.end),
+        muted=muting.shown(mutes, findings, recording.window.end),
         coverage=coverage.coverage(frame, rulings, rules),
         ruleset=ruleset,
         facts={fact.key: fact.value for fact in frame.recording.facts if fact.subject.scope is Scope.SERVICE},

@@ -34,7 +34,7 @@ def state_with(muted: Status, whole: Status) -> Status:
     return Status.DEGRADED if muted is Status.HEALTHY and whole is not Status.HEALTHY else muted
 
 
-def told(mutes: Mapping[str, Mute], findings: Sequence[Finding], moment: float) -> tuple[Muted, ...]:
+def shown(mutes: Mapping[str, Mute], findings: Sequence[Finding], moment: float) -> tuple[Muted, ...]:
     """What became of each mute, by kind."""
     found = {finding.rule for finding in findings}
     holding = heeded(mutes, moment)

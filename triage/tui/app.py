@@ -408,7 +408,9 @@ class WalkApp(App[BaseException]):
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """All keys by their names, every kind of failure, and what Textual itself offers."""
         for key in KEYS:
-            yield SystemCommand(key.told[0].upper() + key.told[1:], f"key {key.shown}", partial(self.run_action, key.action))
+            yield SystemCommand(
+                key.meaning[0].upper() + key.meaning[1:], f"key {key.shown}", partial(self.run_action, key.action)
+            )
         for question in self._snapshot.questions if self._snapshot is not None else ():
             command = partial(self.post_message, messages.QuestionChosen(question.rule))
             yield SystemCommand(question.title, question.text, command, discover=False)

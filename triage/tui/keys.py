@@ -14,7 +14,7 @@ class Key:
     :param action: of the app
     :param name: at the foot of the screen
     :param rank: which names stay at the foot of a narrow screen: the lowest; None: never there
-    :param told: in the help and in the command palette
+    :param meaning: in the help and in the command palette
     """
 
     keys: str
@@ -22,7 +22,7 @@ class Key:
     action: str
     name: str
     rank: int | None
-    told: str
+    meaning: str
 
 
 KEYS = (
@@ -59,4 +59,4 @@ UP = Key("escape", "esc", "up", "Up", 0, "up")
 
 def bindings() -> list[Binding]:
     """The table as Textual wants it."""
-    return [Binding(key.keys, key.action, key.name or key.told, show=False, key_display=key.shown) for key in KEYS]
+    return [Binding(key.keys, key.action, key.name or key.meaning, show=False, key_display=key.shown) for key in KEYS]

@@ -32,7 +32,7 @@ def known(name: str) -> ModelShape:
     return shape
 
 
-SEVEN_BILLION = ModelShape(told_parameters=7e9, dtype="float16")
+SEVEN_BILLION = ModelShape(stated_parameters=7e9, dtype="float16")
 
 
 def test_seven_billion_parameters_in_fp16_are_fourteen_gigabytes() -> None:
@@ -58,7 +58,7 @@ def test_a_step_reads_less_than_all_weights() -> None:
     assert read_share(dense) == pytest.approx(0.934, abs=0.002)
     assert read_share(sparse) == pytest.approx(0.1, abs=0.01)
     assert read_bytes(SEVEN_BILLION) is None, "it may have experts"
-    assert read_bytes(replace(SEVEN_BILLION, told_active=7e9)) == 14e9
+    assert read_bytes(replace(SEVEN_BILLION, stated_active=7e9)) == 14e9
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from triage.engine.physics.roofline import (
 from triage.engine.physics.shape import ModelShape
 
 SEVEN_BILLION = ModelShape(
-    told_parameters=7e9, told_active=7e9, dtype="float16", layers=32, attention_layers=32, heads=32, kv_heads=32, head_dim=128
+    stated_parameters=7e9, stated_active=7e9, dtype="float16", layers=32, attention_layers=32, heads=32, kv_heads=32, head_dim=128
 )
 
 
@@ -121,7 +121,7 @@ def test_attention_adds_operations_with_the_context() -> None:
     "shape",
     [
         ModelShape(),
-        replace(SEVEN_BILLION, told_active=None),
+        replace(SEVEN_BILLION, stated_active=None),
         replace(SEVEN_BILLION, dtype=""),
         replace(SEVEN_BILLION, kv_heads=None),
     ],

@@ -127,7 +127,7 @@ def test_more_is_never_easier(row: object, gpu: Accelerator, context: int, concu
 
 
 @pytest.mark.parametrize(
-    "shape", [ModelShape(), replace(model("Llama-3.1-8B"), quantisation="gguf"), ModelShape(told_parameters=7e9)]
+    "shape", [ModelShape(), replace(model("Llama-3.1-8B"), quantisation="gguf"), ModelShape(stated_parameters=7e9)]
 )
 def test_an_unknown_model_has_no_answer(shape: ModelShape) -> None:
     """Nothing is replaced by a usual value."""

@@ -95,7 +95,7 @@ class _Fleet:
             found.setdefault((fact.subject, fact.key), fact.value)
         return found
 
-    def told(self, key: str, replicas: Sequence[Subject]) -> dict[Subject, Value]:
+    def reported(self, key: str, replicas: Sequence[Subject]) -> dict[Subject, Value]:
         """A fact of those replicas of which it is known."""
         return {replica: self.facts[replica, key] for replica in replicas if (replica, key) in self.facts}
 
@@ -153,7 +153,7 @@ def _from_declared(fleet: _Fleet) -> Iterator[Event]:
         wanted = fleet.facts.get((service, key))
         if wanted is None or key.replace("_", " ") in fleet.wishes:
             continue
-        for replica, value in fleet.told(key, fleet.replicas).items():
+        for replica, value in fleet.reported(key, fleet.replicas).items():
             if not _alike(value, wanted):
                 text = f"{key} is {_text(value)} on {replica.id}, declared is {_text(wanted)}"
                 yield fleet.event(Fact(replica, key, value), text, {"declared": _text(wanted)})
@@ -163,7 +163,7 @@ def _from_peers(fleet: _Fleet) -> Iterator[Event]:
     """Settings in which a replica differs from most of those that should be its twins."""
     for twins in _twins(fleet):
         for key in SETTINGS:
-            values = fleet.told(key, twins)
+            values = fleet.reported(key, twins)
             usual = _majority(values)
             for replica, value in values.items():
                 if usual is not None and not _alike(value, usual):
@@ -214,7 +214,7 @@ def _artifacts(fleet: _Fleet) -> Iterator[Event]:
 
 def _differing(fleet: _Fleet, image: str, key: str, replicas: Sequence[Subject]) -> Iterator[Event]:
     """Events of the replicas whose artifact is not the usual one among those of one image; of two, of the younger one."""
-    values = {replica: str(value).rpartition("@")[2] for replica, value in fleet.told(key, replicas).items()}
+    values = {replica: str(value).rpartition("@")[2] for replica, value in fleet.reported(key, replicas).items()}
     if len(set(values.values())) < 2:
         return
     usual = str(_majority(values) or values[min(values, key=lambda replica: (fleet.begin(replica), replica))])

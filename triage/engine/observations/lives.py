@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from triage.engine.frame import Frame
-from triage.engine.observations.moments import Moment, Turn, measured, told
+from triage.engine.observations.moments import Moment, Turn, measured, reported
 from triage.model.observation import Judged, Observation, Seen
 from triage.model.recording import CHANGE_KINDS, Event, SourceState, Subject
 from triage.model.vocabulary import Scope
@@ -39,7 +39,7 @@ def lives(frame: Frame) -> Seen:
     """The turns of every life in the recording."""
     service = frame.recording.service
     by_subject: dict[Subject, list[Moment]] = {}
-    for moment in (*measured(frame), *told(frame)):
+    for moment in (*measured(frame), *reported(frame)):
         by_subject.setdefault(moment.subject, []).append(moment)
     odd: list[Observation] = []
     for subject in sorted(by_subject):

@@ -197,7 +197,7 @@ _STARTING = frozenset({"start", "launch", "spawn", "create"})
 _RESTARTING = frozenset({"restart", "reboot", "recreate", "reload", "reset"})
 
 
-def told(frame: Frame) -> Iterator[Moment]:
+def reported(frame: Frame) -> Iterator[Moment]:
     """Turns that events of clusters and lines of logs tell."""
     for event in frame.recording.events_of("kube"):
         yield from _of_kube(event)

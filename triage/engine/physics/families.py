@@ -122,7 +122,9 @@ def shape_of(fact: Lookup) -> ModelShape:
     known = family(text(fact("model_path"))) or family(text(fact("model")))
     if known is None or told.layers is not None:
         return replace(told, bits=quantised_bits(told.quantisation))
-    shape = replace(known, told_parameters=told.told_parameters, told_active=told.told_active, dtype=told.dtype or known.dtype)
+    shape = replace(
+        known, stated_parameters=told.stated_parameters, stated_active=told.stated_active, dtype=told.dtype or known.dtype
+    )
     if told.quantisation and told.quantisation != known.quantisation:
         shape = replace(shape, quantisation=told.quantisation, bits=quantised_bits(told.quantisation), experts_only=False)
     return shape

@@ -22,9 +22,9 @@ def weight_bytes(shape: ModelShape) -> float | None:
     Embeddings are taken as not quantised.
     """
     parts = counted(shape)
-    if parts is not None and shape.told_parameters is None:
+    if parts is not None and shape.stated_parameters is None:
         return _stored(shape, parts.embedding, parts.attention + parts.dense, parts.experts)
-    return None if shape.told_parameters is None else _stored(shape, 0.0, shape.told_parameters, 0.0)
+    return None if shape.stated_parameters is None else _stored(shape, 0.0, shape.stated_parameters, 0.0)
 
 
 def read_bytes(shape: ModelShape) -> float | None:
@@ -34,9 +34,9 @@ def read_bytes(shape: ModelShape) -> float | None:
     touches more of them.
     """
     parts = counted(shape)
-    if parts is not None and shape.told_active is None:
+    if parts is not None and shape.stated_active is None:
         return _stored(shape, parts.head, parts.attention + parts.dense, parts.active_experts)
-    return None if shape.told_active is None else _stored(shape, 0.0, shape.told_active, 0.0)
+    return None if shape.stated_active is None else _stored(shape, 0.0, shape.stated_active, 0.0)
 
 
 def read_share(shape: ModelShape) -> float | None:

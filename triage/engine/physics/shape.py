@@ -35,8 +35,8 @@ class ModelShape:
     :param quantisation: method, empty if none is told
     :param bits: bits of a quantised weight, scales included; None if weights are not quantised or the method does not tell
     :param experts_only: only the experts are quantised
-    :param told_parameters: all parameters, as somebody says; goes before what is counted from the widths
-    :param told_active: parameters that one token passes, as somebody says
+    :param stated_parameters: all parameters, as somebody says; goes before what is counted from the widths
+    :param stated_active: parameters that one token passes, as somebody says
     """
 
     layers: int | None = None
@@ -66,8 +66,8 @@ class ModelShape:
     quantisation: str = ""
     bits: float | None = None
     experts_only: bool = False
-    told_parameters: float | None = None
-    told_active: float | None = None
+    stated_parameters: float | None = None
+    stated_active: float | None = None
 
 
 @dataclass(frozen=True)
@@ -130,8 +130,8 @@ def counted(shape: ModelShape) -> Parameters | None:
 
 def parameters(shape: ModelShape) -> float | None:
     """All parameters: as told, else counted; None if neither is possible."""
-    if shape.told_parameters is not None:
-        return shape.told_parameters
+    if shape.stated_parameters is not None:
+        return shape.stated_parameters
     parts = counted(shape)
     return None if parts is None else parts.total
 
@@ -142,8 +142,8 @@ def active_parameters(shape: ModelShape) -> float | None:
     Of a model that is only told by its number of parameters it is unknown, unless the active ones are told as well: it may
     have experts.
     """
-    if shape.told_active is not None:
-        return shape.told_active
+    if shape.stated_active is not None:
+        return shape.stated_active
     parts = counted(shape)
     return None if parts is None else parts.active
 
@@ -195,8 +195,8 @@ def shape_of_facts(fact: Lookup) -> ModelShape:
         head_dim=whole(fact("head_dim")),
         dtype=text(fact("dtype")),
         quantisation=text(fact("quantization")),
-        told_parameters=positive(fact("parameters")),
-        told_active=positive(fact("active_parameters")),
+        stated_parameters=positive(fact("parameters")),
+        stated_active=positive(fact("active_parameters")),
     )
 
 

@@ -161,7 +161,7 @@ class EngineLog:
         elif match.signature.role != "info" and match.signature.severity == "critical":
             self._err(match, time, line)
 
-    def told(self, line: bytes, time: float) -> None:
+    def read_failure(self, line: bytes, time: float) -> None:
         """Takes a line outside of tracebacks that may name an exception or a failed start."""
         if time > self._window.end:
             return

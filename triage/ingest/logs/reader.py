@@ -198,7 +198,7 @@ class Reader:
             if inside:
                 return
         if self.emitter.kind == "engine":
-            self._engine.told(line, time)
+            self._engine.read_failure(line, time)
         self._mean(line, time)
 
     def _flush(self) -> None:

@@ -37,7 +37,7 @@ def _help(width: int) -> Content:
     """Keys, then signs, then how to read a question."""
     told = [heading("walking", width)]
     told += [hanging(text((f"  {keys:12}", "command")), Content(said), width) for keys, said in WALKING]
-    told += [hanging(text((f"  {key.shown:12}", "command")), Content(key.told), width) for key in KEYS]
+    told += [hanging(text((f"  {key.shown:12}", "command")), Content(key.meaning), width) for key in KEYS]
     told.append(
         hanging(text(("  Ctrl+P      ", "command")), Content("command palette: everything by name, and the colours"), width)
     )
