@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from triage.bundle import bundled
-from triage.errors import ConfigError, UsageError
+from triage.errors import ConfigError, InputMissingError, UsageError
 from triage.model.playbook import ENGINES, HEADINGS, PLACEHOLDERS, PROSE, Command, Heading, Playbook, Section, Step, Variant
 
 LARGEST = 64 * 1024
@@ -31,7 +31,7 @@ def list_playbooks(folders: Sequence[Path] = ()) -> tuple[str, ...]:
     """The ids of all playbooks, sorted.
 
     :param folders: further folders that the user named
-    :raises ConfigError: one of them is no folder
+    :raises InputMissingError: one of them is no folder
     """
     return tuple(sorted({path.stem for folder in _folders(folders) for path in folder.glob("*.md")}))
 
@@ -77,7 +77,7 @@ def _folders(folders: Iterable[Path]) -> Iterator[Path]:
     yield bundled("playbooks")
     for folder in folders:
         if not folder.is_dir():
-            raise ConfigError(f"{folder} is not a folder of playbooks", "check playbooks in triage.toml")
+            raise InputMissingError(f"{folder} is not a folder of playbooks")
         yield folder
 
 

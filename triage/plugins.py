@@ -6,7 +6,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 from triage.bundle import bundled
-from triage.errors import ConfigError
+from triage.errors import ConfigError, InputMissingError
 from triage.sdk import Collector
 
 
@@ -35,12 +35,12 @@ def load_collector(path: Path) -> Collector:
 def load_collectors(folders: Iterable[Path] = ()) -> dict[str, Collector]:
     """All shipped collectors, then those of the folders that the user named; a later one replaces one of the same name.
 
-    :raises ConfigError: a folder is missing or a file in it does not load
+    :raises TriageError: a folder is missing or a file in it does not load
     """
     found: dict[str, Collector] = {}
     for folder in (bundled("collectors"), *folders):
         if not folder.is_dir():
-            raise ConfigError(f"{folder} is not a folder of collectors")
+            raise InputMissingError(f"{folder} is not a folder of collectors")
         for path in sorted(folder.glob("*.py")):
             collector = load_collector(path)
             found[collector.name] = collector

@@ -155,7 +155,7 @@ def test_a_wrong_lesson_is_refused_with_its_place(tmp_path: Path, change: tuple[
 
 def test_a_folder_of_lessons_that_is_not_there(tmp_path: Path) -> None:
     """A misspelt folder is no empty one."""
-    with pytest.raises(ConfigError, match="not a folder of lessons"):
+    with pytest.raises(InputMissingError, match="not a folder of lessons"):
         load_lessons([tmp_path / "nowhere"])
 
 

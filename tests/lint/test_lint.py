@@ -8,7 +8,7 @@ import pytest
 from tests.kinds import kinds
 from triage.bundle import bundled
 from triage.engine.rules.loading import read_rule
-from triage.errors import ConfigError
+from triage.errors import ConfigError, InputMissingError
 from triage.lint import CHECKS, gather, lint
 from triage.lint.levels import asked_numbers
 from triage.lint.measures import reachable
@@ -312,7 +312,7 @@ def test_named_folders_are_checked_alone(tmp_path: Path) -> None:
     ruleset = gather([tmp_path])
     assert [file.path.name for file in ruleset.files] == ["kv-leak.yaml"]
     assert ruleset.cases is None
-    with pytest.raises(ConfigError):
+    with pytest.raises(InputMissingError):
         gather([tmp_path / "missing"])
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.kinds import kinds
 from triage.bundle import bundled
-from triage.errors import ConfigError, UsageError
+from triage.errors import ConfigError, InputMissingError, UsageError
 from triage.model.playbook import ENGINES, HEADINGS, PLACEHOLDERS, PROSE, Command, Playbook, Section, Step, Variant
 from triage.playbooks import filled, first_step, list_playbooks, load_playbook, render_text
 
@@ -352,7 +352,7 @@ def test_a_misspelt_id_gets_a_suggestion() -> None:
 
 def test_a_missing_folder_is_said(tmp_path: Path) -> None:
     """A folder of the settings that is not there is an error, not an empty folder."""
-    with pytest.raises(ConfigError, match="not a folder"):
+    with pytest.raises(InputMissingError, match="not a folder"):
         list_playbooks((tmp_path / "none",))
 
 

@@ -16,7 +16,7 @@ from triage.cli.effective import Judging, judging_of, language_of, settings_of
 from triage.cli.heeding import refuse_idle_sources
 from triage.cli.progress import progress
 from triage.cli.report import EXIT_CODES, diagnosed
-from triage.cli.sources import Span, Tools, asked, service_of, span_of, stdin_kept, tools_of
+from triage.cli.sources import Span, Tools, asked, refuse_missing, service_of, span_of, stdin_kept, tools_of
 from triage.collect import Progress
 from triage.errors import ConfigError, ExitCode, TriageError
 from triage.ingest.files.incident import read_any
@@ -69,6 +69,7 @@ def checked(args: argparse.Namespace) -> ExitCode:
     services = _services(args, settings)
     budget = seconds(args.budget) if args.budget else _BUDGET
     refuse_idle_sources(args, services)
+    refuse_missing(args)
     live = any(service.incident is None for service in services)
     tools = tools_of(args, settings) if live else Tools((), language_of(args, settings))
     judging, span = judging_of(args, settings), span_of(args, settings.defaults, time.time())

@@ -78,7 +78,9 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
     for way in (listing, showing, linting):
         add_format_flag(way)
     schema = ways.add_parser("schema", help="the JSON Schema of a kind of file, for editors")
-    schema.add_argument("kind", choices=SCHEMAS, nargs="?", default="rule", help="kind of file (rule)")
+    schema.add_argument(
+        "kind", metavar="KIND", choices=SCHEMAS, nargs="?", default="rule", help=f"kind of file: {', '.join(SCHEMAS)} (rule)"
+    )
     schema.set_defaults(way=_schema)
     return parser
 

@@ -15,7 +15,7 @@ from triage.cli.effective import language_of
 from triage.cli.heeding import refuse_idle_sources
 from triage.cli.progress import progress
 from triage.collect import PATIENCE, Progress, collect
-from triage.errors import UsageError
+from triage.errors import InputMissingError, UsageError
 from triage.ingest.files.incident import read_any
 from triage.ingest.language import Language
 from triage.ingest.logs import window_of_logs
@@ -153,11 +153,24 @@ def tools_of(args: argparse.Namespace, settings: Settings) -> Tools:
     return Tools(tuple(load_collectors(args.collectors).values()), language_of(args, settings))
 
 
+def refuse_missing(args: argparse.Namespace) -> None:
+    """Refuse logs and changes that a flag names and that are not there, before anything is asked.
+
+    Those of the settings are sources like others: what is missing is told in the report.
+
+    :raises InputMissingError: one is not there
+    """
+    for flag, path in [*(("--logs", Path(path)) for path in args.logs), ("--changes", args.changes)]:
+        if path is not None and path != Path("-") and not path.exists():
+            raise InputMissingError(f"{path} ({flag}) does not exist", "name a file or folder that is there")
+
+
 def recording_of(args: argparse.Namespace, settings: Settings) -> Recording:
     """A recording of the service that flags and settings name: the incident that was kept, or what its sources say now."""
     span = span_of(args, settings.defaults, time.time())
     service = service_of(args, settings)
     refuse_idle_sources(args, [service])
+    refuse_missing(args)
     if service.incident is not None:
         return read_any(service.incident, service, language_of(args, settings))
     tools = tools_of(args, settings)

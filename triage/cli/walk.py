@@ -143,10 +143,11 @@ def _recordings(args: argparse.Namespace, settings: "Settings") -> "Recordings":
     if path is not None:
         return Replay(path.name, _reader(path, named_service(args.service, settings), args, settings))
     from triage.cli.heeding import refuse_idle_sources
-    from triage.cli.sources import service_of
+    from triage.cli.sources import refuse_missing, service_of
 
     service = service_of(args, settings)
     refuse_idle_sources(args, [service])
+    refuse_missing(args)
     if service.incident is not None:
         return Replay(service.name, _reader(service.incident, service, args, settings))
     return _watching(args, settings, service)

@@ -49,7 +49,7 @@ def find_case(name: str, folders: Sequence[Path] = ()) -> Path:
     :param folders: folders that the user named, looked at first
     :raises InputMissingError: it is in none of them
     """
-    for folder in (*folders, *recorded_cases()):
+    for folder in (*_there(folders), *recorded_cases()):
         if (folder / name / "case.toml").is_file():
             return folder / name
     raise InputMissingError(f"there is no recording {name!r}", _HINT)
@@ -62,11 +62,22 @@ def drill_cases(folders: Sequence[Path] = ()) -> tuple[Path, ...]:
     """
     from triage.score.truth import read_truth
 
-    paths = [path.parent for folder in folders or recorded_cases() for path in sorted(folder.glob("*/truth.toml"))]
+    paths = [path.parent for folder in _there(folders) or recorded_cases() for path in sorted(folder.glob("*/truth.toml"))]
     found = [path for path in paths if (path / "case.toml").is_file() and read_truth(path / "truth.toml").root]
     if not found:
         raise InputMissingError("there is no case with a known cause to drill on", _HINT)
     return tuple(sorted(found, key=_shuffled))
+
+
+def _there(folders: Sequence[Path]) -> Sequence[Path]:
+    """The folders that the user named.
+
+    :raises InputMissingError: one is no folder
+    """
+    for folder in folders:
+        if not folder.is_dir():
+            raise InputMissingError(f"{folder} is not a folder of recordings")
+    return folders
 
 
 def _shuffled(path: Path) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from triage.errors import ConfigError, UsageError
+from triage.errors import ConfigError, InputMissingError, UsageError
 from triage.learn.files import HINT, read
 from triage.model.rule import Stat
 from triage.model.vocabulary import catalogue
@@ -88,12 +88,12 @@ def load_lessons(folders: Sequence[Path] = ()) -> dict[str, Lesson]:
     """All lessons by id, sorted. One in a later folder replaces one of the same id in an earlier.
 
     :param folders: further folders that the user named
-    :raises ConfigError: one is no folder, or a file is wrong
+    :raises TriageError: one is no folder, or a file is wrong
     """
     found: dict[str, Lesson] = {}
     for folder in (FOLDER, *folders):
         if not folder.is_dir():
-            raise ConfigError(f"{folder} is not a folder of lessons", "check --lessons")
+            raise InputMissingError(f"{folder} is not a folder of lessons")
         for path in sorted(folder.glob("*.yaml")):
             found[path.stem] = _lesson(path)
     return dict(sorted(found.items()))

@@ -1,11 +1,12 @@
 """The linter of rules, dialects and signatures: what their forms cannot say. Problems are values; the command line shows them."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from triage.bundle import bundled
 from triage.engine.rules.incidents import read_incidents
 from triage.engine.rules.loading import read_folder
+from triage.errors import InputMissingError
 from triage.lint import cases, families, graph, levels, measures, references, skeleton, wording
 from triage.lint.language import of_fault
 from triage.lint.problem import Problem
@@ -48,13 +49,16 @@ def lint(ruleset: Ruleset) -> list[Problem]:
     return found
 
 
-def gather(folders: Iterable[Path] = (), playbooks: Iterable[Path] = (), cases: Iterable[Path] = ()) -> Ruleset:
+def gather(folders: Iterable[Path] = (), playbooks: Sequence[Path] = (), cases: Sequence[Path] = ()) -> Ruleset:
     """The rule files of some folders, or the shipped ones, with what they may refer to.
 
     :param playbooks: folders of further playbooks
     :param cases: folders of incidents; of the shipped rules those of the checkout, if it is one
-    :raises ConfigError: a folder is missing, or holds no rule
+    :raises TriageError: a folder is missing, or holds no rule
     """
+    for folder, what in [*((one, "playbooks") for one in playbooks), *((one, "incidents") for one in cases)]:
+        if not folder.is_dir():
+            raise InputMissingError(f"{folder} is not a folder of {what}")
     shipped = read_folder(bundled("rules"))
     named = list(folders)
     files = [file for folder in named for file in read_folder(folder)] if named else shipped

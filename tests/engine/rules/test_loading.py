@@ -6,7 +6,7 @@ import pytest
 
 from triage.bundle import bundled
 from triage.engine.rules.loading import keys, load_rules, read_folder, read_rule
-from triage.errors import ConfigError
+from triage.errors import ConfigError, InputMissingError
 
 SOUND = """\
 id: {id}
@@ -111,7 +111,7 @@ def test_a_folder_without_rules_is_refused(tmp_path: Path) -> None:
     """A wrong path must not look like a healthy rule set."""
     with pytest.raises(ConfigError, match="no rule is in"):
         load_rules([tmp_path])
-    with pytest.raises(ConfigError, match="not a folder"):
+    with pytest.raises(InputMissingError, match="not a folder"):
         load_rules([tmp_path / "missing"])
 
 

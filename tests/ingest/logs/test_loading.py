@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triage.bundle import bundled
-from triage.errors import ConfigError
+from triage.errors import ConfigError, InputMissingError
 from triage.ingest.logs import read_logs
 from triage.ingest.logs.loading import load_signatures, read_file, unsound
 from triage.ingest.logs.signatures import Signature
@@ -105,7 +105,7 @@ def test_what_is_wrong_is_told_with_its_place(tmp_path: Path, files: dict[str, s
 
 def test_a_folder_that_is_missing_or_empty_is_an_error(tmp_path: Path) -> None:
     """It was named, so somebody meant it."""
-    with pytest.raises(ConfigError, match="is not a folder of signatures"):
+    with pytest.raises(InputMissingError, match="is not a folder of signatures"):
         load_signatures([tmp_path / "nowhere"])
     with pytest.raises(ConfigError, match="no signature is in"):
         load_signatures([tmp_path])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triage.bundle import bundled
-from triage.errors import ConfigError
+from triage.errors import ConfigError, InputMissingError
 from triage.ingest.metrics.dialects import load_dialects, read_dialect
 from triage.model.dialect import Entry
 from triage.model.vocabulary import catalogue
@@ -64,7 +64,7 @@ def test_a_users_dialect_is_added_or_replaces_a_shipped_one(tmp_path: Path) -> N
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     """A folder that is not there is an error and not an empty list."""
-    with pytest.raises(ConfigError, match=r"nowhere is not a folder of dialects"):
+    with pytest.raises(InputMissingError, match=r"nowhere is not a folder of dialects"):
         load_dialects([tmp_path / "nowhere"])
 
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from triage import yamltext
 from triage.bundle import bundled
-from triage.errors import ConfigError
+from triage.errors import ConfigError, InputMissingError
 from triage.model import rule as model
 from triage.model.rule import Rule
 from triage.model.vocabulary import Cause, catalogue
@@ -32,7 +32,7 @@ class RuleFile:
 def load_rules(folders: Iterable[Path] = ()) -> tuple[Rule, ...]:
     """All shipped rules and those of the user's folders, in order of their ids; a user's rule replaces a shipped one of its id.
 
-    :raises ConfigError: a folder is missing or empty, or files are faulty; all faults of all files are told at once
+    :raises TriageError: a folder is missing or empty, or files are faulty; all faults of all files are told at once
     """
     found: dict[str, Rule] = {}
     faults: list[Fault] = []
@@ -50,10 +50,10 @@ def load_rules(folders: Iterable[Path] = ()) -> tuple[Rule, ...]:
 def read_folder(folder: Path) -> list[RuleFile]:
     """Every rule file under a folder, in order of the paths, sound or not; two rules of one id are a fault of the second.
 
-    :raises ConfigError: the folder is missing, or no rule is in it
+    :raises TriageError: the folder is missing, or no rule is in it
     """
     if not folder.is_dir():
-        raise ConfigError(f"{folder} is not a folder of rules")
+        raise InputMissingError(f"{folder} is not a folder of rules")
     paths = sorted(path for path in folder.rglob("*.y*ml") if path.is_file())
     if not paths and folder != bundled("rules"):
         raise ConfigError(f"no rule is in {folder}", "rules are files that end in .yaml")

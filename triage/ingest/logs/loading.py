@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create
 
 from triage import yamltext
 from triage.bundle import bundled
-from triage.errors import ConfigError
+from triage.errors import ConfigError, InputMissingError
 from triage.ingest.logs.signatures import NAMED, Concepts, Signature, XidCode, group_of, searched
 from triage.ingest.logs.statements import CLASSES
 from triage.validation import Fault, complaints, faults_of
@@ -77,7 +77,7 @@ def load_signatures(folders: Iterable[Path] = ()) -> Signatures:
     A signature or an Xid of the same id replaces the one before it; words of the lexicon and of statements are added to what is
     there. Files are read once in the life of the program.
 
-    :raises ConfigError: a folder is missing or empty, or files are faulty; all faults of all files are told at once
+    :raises TriageError: a folder is missing or empty, or files are faulty; all faults of all files are told at once
     """
     return _loaded((bundled("signatures"), *folders))
 
@@ -141,10 +141,10 @@ def _added(concepts: Concepts, more: Concepts) -> Concepts:
 def read_folder(folder: Path) -> list[SignatureFile]:
     """Every file under a folder, sound or not, in order of the paths; two signatures of one id are a fault of the second.
 
-    :raises ConfigError: the folder is missing, or nothing is in it
+    :raises TriageError: the folder is missing, or nothing is in it
     """
     if not folder.is_dir():
-        raise ConfigError(f"{folder} is not a folder of signatures")
+        raise InputMissingError(f"{folder} is not a folder of signatures")
     paths = sorted(path for path in folder.rglob("*.yaml") if path.is_file())
     if not paths:
         raise ConfigError(

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from triage import yamltext
 from triage.bundle import bundled
-from triage.errors import ConfigError
+from triage.errors import ConfigError, InputMissingError
 from triage.model.dialect import Dialect, Entry
 from triage.model.vocabulary import catalogue
 from triage.validation import Complaint, Fault, complaints, did_you_mean, faults_of
@@ -26,7 +26,7 @@ def load_dialects(folders: Iterable[Path] = ()) -> tuple[Dialect, ...]:
 
     Files are read once in the life of the program.
 
-    :raises ConfigError: a folder is missing, or files are faulty; all faults of all files are told at once
+    :raises TriageError: a folder is missing, or files are faulty; all faults of all files are told at once
     """
     return _loaded((bundled("collectors") / "dialects", *folders))
 
@@ -56,10 +56,10 @@ class DialectFile:
 def read_folder(folder: Path) -> list[DialectFile]:
     """Every dialect of a folder, in order of the paths, sound or not.
 
-    :raises ConfigError: the folder is missing, or no dialect is in it
+    :raises TriageError: the folder is missing, or no dialect is in it
     """
     if not folder.is_dir():
-        raise ConfigError(f"{folder} is not a folder of dialects")
+        raise InputMissingError(f"{folder} is not a folder of dialects")
     paths = sorted(folder.glob("*.yaml"))
     if not paths:
         raise ConfigError(f"no dialect is in {folder}", "dialects are files that end in .yaml")
