@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.kinds import kinds
 from triage.bundle import bundled
+from triage.cli import COMMANDS, main
 from triage.cli.catalogue import catalogue_page
 from triage.engine.rules.incidents import read_incidents
 from triage.engine.rules.loading import load_rules
@@ -53,6 +56,28 @@ def test_the_page_of_all_kinds_is_that_of_the_rules() -> None:
     """docs/kinds.md is made, not written: ``triage rules catalogue > docs/kinds.md``."""
     page = catalogue_page(load_rules(), {one.id: one for one in read_incidents(bundled("rules"))})
     assert (Path(__file__).parent.parent / "docs" / "kinds.md").read_text(encoding="utf-8") == page
+
+
+def test_the_report_in_the_readme_is_what_the_command_prints(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It begins so at 96 columns, up to the dots: ``triage diagnose --service llm-prod --width 96`` in a checkout."""
+    root = Path(__file__).parent.parent
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(root)
+    monkeypatch.delenv("TRIAGE_CONFIG", raising=False)
+    main(["diagnose", "--service", "llm-prod", "--width", "96"])
+    report = readme.partition("```text\n")[2].partition("  …\n```")[0]
+    assert report.count("\n") > 40
+    assert capsys.readouterr().out[: len(report)] == report
+    assert f"among {len(load_rules())} kinds of failure" in readme
+
+
+def test_the_readme_names_every_command() -> None:
+    """In its table, so that nobody has to guess what there is."""
+    readme = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    table = readme.partition("## Use it")[2].partition("\n## ")[0]
+    assert [name for name in COMMANDS if f"`triage {name}" not in table] == []
 
 
 def test_nothing_else_lies_in_the_folders() -> None:

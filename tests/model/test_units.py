@@ -34,6 +34,8 @@ def value_of(text: str) -> float:
         (512.0, "bytes", "512 B"),
         (85899345920.0, "bytes", "80 GiB"),
         (1048575.9, "bytes", "1 MiB"),
+        (1073741824.0, "bytes", "1 GiB"),
+        (1073741824.0, "bytes/s", "1 GiB/s"),
         (3.1, "requests/s", "3.1 requests/s"),
         (1.0, "requests/s", "1 request/s"),
         (0.02, "requests/s", "1.2 requests/min"),

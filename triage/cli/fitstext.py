@@ -58,7 +58,8 @@ def notes(shape: ModelShape, cards: Sequence[Accelerator], sizing: Sizing) -> li
     load, found = sizing.load, []
     enough = None if sizing.holds else enough_cards(shape, sizing.card, load)
     if enough is not None:
-        found.append(f"all {load.concurrency} run at once on {enough} cards: --tp {enough}")
+        all_run = "the request runs" if load.concurrency == 1 else f"all {load.concurrency} run at once"
+        found.append(f"{all_run} on {enough} cards: --tp {enough}")
     if len(cards) > 1:
         others = ", ".join(card.name for card in cards[1:])
         found.append(f"the name leaves open which card is meant; floors are those of {sizing.card.name}, not of {others}")

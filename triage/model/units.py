@@ -151,6 +151,8 @@ def _plain(value: float, digits: int) -> str:
 def _scale(value: float, unit: str, digits: int) -> Scale:
     """The unit in which a value of this size is best read."""
     size = abs(_rounded(value, digits)) if math.isfinite(value) else 1.0
+    if unit in _POWERS_OF_1024:
+        return _SCALES[unit](abs(value) if math.isfinite(value) else 1.0, digits)
     if unit in _SCALES:
         return _SCALES[unit](size, digits)
     if not unit.endswith("/s"):
@@ -178,10 +180,10 @@ def _reached(size: float, steps: Iterable[tuple[float, float, str]]) -> Scale:
     return next((base, name) for least, base, name in steps if size >= least)
 
 
-def _bytes(size: float, digits: int) -> Scale:
+def _bytes(size: float, _digits: int) -> Scale:
     """Powers of 1024."""
     power = 0
-    while power < len(_BINARY) - 1 and _rounded(size / 1024**power, digits) >= 1024:
+    while power < len(_BINARY) - 1 and round(size / 1024**power) >= 1024:
         power += 1
     return float(1024**power), _BINARY[power]
 
@@ -201,6 +203,9 @@ def _inflected(text: str, name: str) -> str:
     noun, slash, per = name.partition("/")
     return noun[:-1] + slash + per if text == "1" and noun.endswith("s") and len(noun) > 2 and noun not in _ALIKE else name
 
+
+_POWERS_OF_1024 = ("bytes", "bytes/s")
+"""Their unit is chosen before anything is rounded: in three decimal digits 1 GiB would be less than 1024 MiB."""
 
 _SCALES: dict[str, Callable[[float, int], Scale]] = {
     "seconds": lambda size, _digits: _reached(size or 1.0, _SECONDS),

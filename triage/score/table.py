@@ -39,10 +39,11 @@ def text(result: Score, *, only_figures: bool = False) -> str:
 
 def _cases(result: Score) -> list[str]:
     """A line for each case that people may look at."""
-    lines = [f"{'case':<20} {'wanted':<34} {'first':<28} {'status':<13} right"]
+    width = max((len(one.case) for one in result.looked_at), default=4)
+    lines = [f"{'case':<{width}} {'wanted':<34} {'first':<28} {'status':<13} right"]
     for one in result.looked_at:
         wanted = "|".join(one.wanted[:2]) or one.sort
-        lines.append(f"{one.case:<20} {wanted:<34.34} {one.first or '-':<28} {one.status:<13} {_mark(one)}{_remarks(one)}")
+        lines.append(f"{one.case:<{width}} {wanted:<34.34} {one.first or '-':<28} {one.status:<13} {_mark(one)}{_remarks(one)}")
     return lines
 
 
