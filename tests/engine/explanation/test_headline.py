@@ -28,6 +28,15 @@ def test_a_source_that_is_refused_is_the_answer() -> None:
     assert told.status is Status.INCONCLUSIVE
 
 
+def test_a_server_that_knows_nobody_of_that_name_says_whom_it_knows() -> None:
+    """A misspelt name is seen at once; that no Prometheus was named is no reason."""
+    asked = "http://metrics:9090 has nothing that is called svc; engines on this server go by chat"
+    absent = replace(make_recording(), sources=(Source("prometheus", SourceState.ABSENT, asked),))
+    assert head(absent) == f"Cannot tell how svc is: Prometheus at {asked}."
+    unnamed = replace(make_recording(), sources=(Source("prometheus", SourceState.ABSENT, "no Prometheus is named"),))
+    assert "Prometheus" not in head(unnamed)
+
+
 def test_an_engine_that_refuses_is_an_incident() -> None:
     """The user named it as an engine, and nothing listens there."""
     refused = make_recording({"target.up@replica/127.0.0.1:8000": 0}, before=0, inside=30, step=5)

@@ -123,6 +123,7 @@ def _doubt(vitals: Sequence[Vital], unread: Sequence[Unread], recording: Recordi
     open_ = [vital for vital in vitals if vital.state is Promised.OPEN and vital.reason]
     failed = [one for one in recording.sources if one.reason and one.state in (SourceState.FAILED, SourceState.PARTIAL)]
     failed.sort(key=lambda source: source.state is not SourceState.FAILED)
+    stranger = _stranger(recording)
     if any(vital.state is Promised.KEPT for vital in vitals):
         if open_:
             return f"{open_[0].title}: {open_[0].reason}"
@@ -130,9 +131,17 @@ def _doubt(vitals: Sequence[Vital], unread: Sequence[Unread], recording: Recordi
             who = unread[0].emitter or "a log"
             return f"what users notice is well, and {who} says what nothing understands: {said(unread[0].text)}"
         return "what users notice is well as far as it was seen, and something odd is explained by nothing"
+    if stranger and not (failed and failed[0].state is SourceState.FAILED):
+        return stranger
     if failed:
         return _where(failed[0])
     return "nothing that users notice (latency, errors) was measured in the window"
+
+
+def _stranger(recording: Recording) -> str:
+    """That a server was asked and has nothing of the service, with the names that it has: most likely this one was mistyped."""
+    reasons = [one.reason for one in recording.sources if one.name == "prometheus" and one.state is SourceState.ABSENT]
+    return next((f"Prometheus at {reason}" for reason in reasons if reason.startswith("http")), "")
 
 
 def _sentence(text: str) -> str:
