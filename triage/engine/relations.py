@@ -27,7 +27,7 @@ _WORDS = {
     ),
     AUTOMATION: (
         "keda hpa autoscaler autoscaling scaler scaling karpenter remediation remediator remediate argo argocd flux cron cronjob"
-        " bot automation runbook janitor reaper descheduler healer autopilot"
+        " bot automation runbook watchdog janitor reaper descheduler healer autopilot"
     ),
     FRONT: (
         "gateway ingress router proxy envoy nginx istio mesh linkerd litellm haproxy traefik lb balancer loadbalancer waf cdn"

@@ -172,6 +172,12 @@ def test_an_engine_that_holds_requests_and_stands_still(beat: str) -> None:
     assert np.nanmax(cells(idle, "engine.stalled")) == 0
 
 
+def test_an_engine_that_was_put_to_sleep_does_not_stall() -> None:
+    """It stands still by order."""
+    frame = derived({**HELD, "engine.steps": stops(50), "engine.sleeping": Shift(0, 1)})
+    assert np.nanmax(cells(frame, "engine.stalled")) == 0
+
+
 def test_one_heartbeat_that_goes_on_is_enough() -> None:
     """No tokens come out during a long prefill, but steps are made."""
     assert np.nanmax(cells(derived({**HELD, "tokens.generation": 0, "engine.steps": 3}), "engine.stalled")) == 0

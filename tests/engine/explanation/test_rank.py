@@ -60,6 +60,20 @@ def test_what_is_only_possible_takes_no_root_from_what_is_proven() -> None:
     assert roots(kind("guess", "shown", proof=0), replace(shown, effect=True)) == ["guess"]
 
 
+def test_an_effect_that_is_only_possible_explains_nothing_likely_that_was_seen_before_it() -> None:
+    effect = replace(kind("a", "b", onset=30.0, proof=0), effect=True)
+    likely = kind("b", onset=0.0)
+    assert roots(effect, likely) == ["b", "a"]
+    assert roots(effect, replace(likely, onset=31.0)) == ["a"]
+    assert roots(kind("c", "a", onset=20.0), effect, likely) == ["c"]
+
+
+def test_what_has_no_name_stands_behind_what_has_one() -> None:
+    nameless = replace(kind("a"), otherwise=True)
+    assert roots(nameless, kind("b", proof=0)) == ["b", "a"]
+    assert roots(kind("a"), kind("b", proof=0)) == ["a", "b"]
+
+
 def test_a_consequence_cannot_come_long_before_its_cause() -> None:
     """What began ten minutes earlier was not caused by it: both are roots."""
     assert roots(kind("late", "early", onset=600), kind("early", onset=0)) == ["early", "late"]

@@ -161,7 +161,8 @@ def _replicas_alive(frame: Frame, _service: Subject) -> Floats | None:
 def _stalled(frame: Frame, replica: Subject) -> Floats | None:
     """1 where requests are held while every heartbeat that is known stands still; unknown if none is that beats all the time.
 
-    Where only those that run or only those that wait are counted, none of them is not none at all.
+    An engine that was put to sleep stands still by order. Where only those that run or only those that wait are counted, none of
+    them is not none at all.
     """
     held = own_total(frame, replica, "batch.running", "queue.waiting")
     counts_all = all(frame.cells(name, replica) is not None for name in ("batch.running", "queue.waiting"))
@@ -175,7 +176,9 @@ def _stalled(frame: Frame, replica: Subject) -> Floats | None:
         return None
     beat = together(beats, Combine.MAX)
     unknown = np.isnan(held) | np.isnan(beat) | ((held < 1) & (not counts_all) & (beat <= 0))
-    return np.where(unknown, np.nan, ((held >= 1) & (beat <= 0)).astype(float))
+    asleep = frame.cells("engine.sleeping", replica)
+    awake = np.full(len(beat), True) if asleep is None else ~(asleep >= 1)
+    return np.where(unknown, np.nan, ((held >= 1) & (beat <= 0) & awake).astype(float))
 
 
 def _beats_all_the_time(frame: Frame, signal: str, replica: Subject) -> bool:
@@ -221,7 +224,7 @@ _ALIVE_NEEDS = (*_SIGNS_OF_LIFE, "target.up", "gateway.requests", "pod.ready")
 DERIVATIONS = (
     Derivation(
         "engine.stalled",
-        ("batch.running", "queue.waiting", "engine.step_time", *_RATES_OF_LIFE),
+        ("batch.running", "queue.waiting", "engine.step_time", "engine.sleeping", *_RATES_OF_LIFE),
         _stalled,
         look_at="batch.running",
     ),

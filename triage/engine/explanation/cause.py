@@ -105,17 +105,17 @@ def _nearest(ruling: Ruling, noticed: Collection[str]) -> Answer | None:
 def _shown(answer: Answer, noticed: Collection[str]) -> float:
     """Of the alternative of which most holds, the share of what tells that does; 0 where nothing of it tells.
 
-    What has held since before all data is a circumstance that fits many kinds, and so does one curve alone; that users suffer,
-    or that steps take longer, fits every kind.
+    What has held since before all data is a circumstance and tells of none, one curve alone fits many kinds; that users
+    suffer, or that steps take longer, fits every kind.
     """
     return max((_share(way.outcome.evidence, noticed) for way in answer.ways if way.verdict is Verdict.UNKNOWN), default=0.0)
 
 
 def _share(parts: Sequence[Evidence], noticed: Collection[str]) -> float:
     telling = [e for e in parts if e.signal not in noticed and e.signal not in PACE]
-    held = [e for e in telling if e.verdict is Verdict.PRESENT]
+    held = [e for e in telling if e.verdict is Verdict.PRESENT and e.since is not None]
     said = any(e.signal.startswith("event:") for e in held)
-    return len(held) / len(telling) if (said or len(held) > 1) and any(e.since is not None for e in held) else 0.0
+    return len(held) / len(telling) if said or len(held) > 1 else 0.0
 
 
 def _rival(ruling: Ruling, answer: Answer) -> Rival:

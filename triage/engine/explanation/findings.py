@@ -43,6 +43,7 @@ def _candidate(ruling: Ruling, harmed: bool | None) -> Candidate:
         trigger=rule.trigger,
         mechanism=rule.cause is not Cause.TOOLING and not (rule.otherwise or rule.bystander),
         bystander=rule.bystander and harmed is True,
+        otherwise=rule.otherwise and confidence_of(answers[0]) != "proven",
     )
 
 

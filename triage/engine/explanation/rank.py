@@ -27,6 +27,7 @@ class Candidate:
     :param trigger: it sets off a mechanism
     :param mechanism: how something went wrong, as against who did what: told before the trigger that set it off
     :param bystander: users suffer, and by itself it is not what they suffer from
+    :param otherwise: it stands for what has no name of its own, and nothing proves that it has none
     """
 
     rule: str
@@ -41,6 +42,7 @@ class Candidate:
     bystander: bool = False
     trigger: bool = False
     mechanism: bool = False
+    otherwise: bool = False
 
 
 @dataclass
@@ -67,6 +69,7 @@ def rank(candidates: Sequence[Candidate], bridges: Mapping[str, frozenset[str]])
     """
     places = {candidate.rule: Place(candidate) for candidate in candidates}
     _link(places, bridges)
+    _forget_unlikely(places)
     for group in _loops({name: place.candidate.leads_to & places.keys() for name, place in places.items()}):
         _close(places, group)
     for group in _loops({name: place.explains for name, place in places.items()}):
@@ -86,6 +89,23 @@ def _link(places: Mapping[str, Place], bridges: Mapping[str, frozenset[str]]) ->
                 continue
             cause.explains.append(effect.candidate.rule)
             effect.explained_by.append(cause.candidate.rule)
+
+
+def _forget_unlikely(places: Mapping[str, Place]) -> None:
+    """A mere effect that is possible, and that nothing likely brought about, explains no likely cause that was seen before it."""
+    for place in places.values():
+        one = place.candidate
+        behind = any(places[name].candidate.proof >= _LIKELY for name in place.explained_by)
+        if not one.effect or one.proof >= _LIKELY or behind:
+            continue
+        for name in [name for name in place.explains if _is_likely_before(places[name].candidate, one)]:
+            place.explains.remove(name)
+            places[name].explained_by.remove(one.rule)
+
+
+def _is_likely_before(candidate: Candidate, effect: Candidate) -> bool:
+    likely = candidate.proof >= _LIKELY and not (candidate.effect or candidate.sustains)
+    return likely and _begin(candidate) <= _begin(effect)
 
 
 def _reach(cause: Candidate, bridges: Mapping[str, frozenset[str]]) -> frozenset[str]:
@@ -186,8 +206,8 @@ def _begin(candidate: Candidate) -> float:
     return 0.0 if candidate.onset is None else candidate.onset
 
 
-def _merit(place: Place, places: Mapping[str, Place]) -> tuple[bool, bool, bool, bool, bool, int, int, int, float, str]:
-    """Order among the findings: roots first; causes before bystanders and mere effects, what is proven before what is loud."""
+def _merit(place: Place, places: Mapping[str, Place]) -> tuple[bool, bool, bool, bool, bool, bool, int, int, int, float, str]:
+    """Order among the findings: roots first; causes before bystanders, effects and the nameless, the proven before the loud."""
     candidate = place.candidate
     explained = len(_consequences(candidate.rule, places)) if place.root else 0
     return (
@@ -195,6 +215,7 @@ def _merit(place: Place, places: Mapping[str, Place]) -> tuple[bool, bool, bool,
         candidate.severity == "info",
         candidate.effect,
         candidate.bystander and not explained,
+        candidate.otherwise,
         any(has_set_off(candidate, other) for other in places.values()),
         -candidate.proof,
         _SEVERITY[candidate.severity],

@@ -32,8 +32,8 @@ _NAMES: tuple[tuple[str, str], ...] = (
     ("release", r"argo\w*|flux\w*|helm\w*|deploy\w*|rollouts?|ci|cd"),
     (
         "automation",
-        (r"(?:[a-z0-9]+-){0,2}(?:auto-?)?(?:remediat\w*|repair\w*|drainer|problem-detector|doctor)|(?:auto-?|self-?)?heal\w*|janitor|fault-\w+"
-        r"|draino|kured|nvsentinel|(?:machine|node|gpu)-health\w*"),
+        (r"(?:[a-z0-9]+-){0,2}(?:auto-?)?(?:remediat\w*|repair\w*|drainer|problem-detector|doctor|watch-?dog)|(?:auto-?|self-?)?heal\w*"
+        r"|janitor|fault-\w+|draino|kured|nvsentinel|(?:machine|node|gpu)-health\w*"),
     ),
     (
         "operator",
