@@ -1,5 +1,5 @@
 """Run the command line as ``python -m triage``."""
 
-from triage.cli import main
+from triage.cli import program
 
-raise SystemExit(main())
+program()

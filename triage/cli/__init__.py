@@ -7,10 +7,12 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from io import TextIOWrapper
-from typing import Protocol, cast
+from typing import NoReturn, Protocol, cast
 
+from triage.background import is_anything_running
 from triage.cli.heeding import refuse_idle
 from triage.cli.parser import Parser, help_shown
 from triage.cli.version import ShowVersion
@@ -85,6 +87,20 @@ def main(argv: Sequence[str] | None = None) -> int:
             _traceback()
         return _complain(f"a defect in triage: {type(error).__name__}: {error}", "run it again with --debug", ExitCode.INTERNAL)
     return code
+
+
+def program() -> NoReturn:
+    """Run one command and end the process, whatever still runs in the background.
+
+    A daemon thread inside C++ code aborts the process while the interpreter winds down, and the exit code would be a crash's.
+    """
+    code = main()
+    if is_anything_running():
+        with suppress(OSError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)
+    raise SystemExit(code)
 
 
 def _tolerate_poor_terminals() -> None:
