@@ -21,7 +21,7 @@ from triage.engine.symptoms import symptoms
 from triage.ingest.files.incident import read_incident
 from triage.model.diagnosis import Promised, Status, Vital
 from triage.model.observation import Observation, Seen, Sort
-from triage.model.recording import Histogram, Recording, Series
+from triage.model.recording import Event, Histogram, Recording, Series
 from triage.model.vocabulary import Scope
 
 BOUNDS = (0.1, 0.5, 1, 5)
@@ -44,7 +44,7 @@ def ttft(inside: tuple[int, ...], *, value: float | None = None, before: float =
 
 def status(frame: Frame) -> Status:
     """The state of a service of which no rule says anything."""
-    return state_of(ledger(frame), symptoms(frame), (), (), frame)
+    return state_of(ledger(frame), symptoms(frame), (), frame)
 
 
 def well(*, objectives: dict[str, float] | None = None, before: float = 600, **signals: object) -> Frame:
@@ -162,6 +162,21 @@ def test_a_gateway_whose_last_requests_all_fail_is_an_incident() -> None:
     )
     assert vital(frame, "error_ratio").state is BROKEN
     assert status(frame) is Status.INCIDENT
+
+
+def test_where_a_request_comes_now_and_then_the_last_minutes_are_looked_at() -> None:
+    """A request each half minute, the last one half a minute ago: somebody gets answers."""
+    seldom = lambda t: 1 / 15 if t % 30 < 15 else 0.0  # noqa: E731 - a rate over time
+    assert vital(derived({"gateway.requests": seldom, "gateway.2xx": seldom, "gateway.5xx": 0}), "answers").state is KEPT
+    assert vital(derived({"gateway.requests": seldom, "gateway.2xx": 0, "gateway.5xx": seldom}), "answers").state is BROKEN
+
+
+@pytest.mark.parametrize(("failed", "state"), [("0", KEPT), ("9", OPEN)])
+def test_requests_at_unknown_times_are_well_only_if_hardly_any_failed(failed: str, state: Promised) -> None:
+    """When those failed is not known, so that nothing is said of now."""
+    told = Event(BEGIN + 900.0, "log", "undated-requests", attrs={"requests": "60", "failed": failed})
+    frame = frame_of({}, events=[told], objectives={"error_ratio": 0.01})
+    assert vital(frame, "error_ratio").state is state
 
 
 def test_one_silent_replica_is_open_while_everybody_outside_gets_an_answer() -> None:
@@ -304,14 +319,40 @@ def odd(sort: Sort, of: str, *, subject: str = "replica/a", since: float | None 
     return Observation(sort, of, who(subject), f"{of} of {subject}", onset, attrs=attrs, salient=True)
 
 
+def unread(*, subject: str = "replica/a", count: int = 1, new: str = "yes", **attrs: str) -> Observation:
+    """A line that nobody understands and that does not ask for a reason by itself."""
+    line = odd("said", "residue", subject=subject, new=new)
+    return replace(line, salient=False, support=count, attrs={**line.attrs, **attrs})
+
+
 @pytest.mark.parametrize(
     ("seen", "state"),
     [
         (odd("shift", "finished.length_ratio", since=None), Status.DEGRADED),
         (odd("instrument", "core-missing", since=-300), Status.HEALTHY),
         (odd("instrument", "gap"), Status.DEGRADED),
+        (unread(level="error"), Status.INCONCLUSIVE),
+        (unread(level="error", new="no"), Status.HEALTHY),
+        (unread(level="error", new="unknown"), Status.INCONCLUSIVE),
+        (unread(new="unknown"), Status.INCONCLUSIVE),
+        (unread(level="warn", new="unknown", count=9), Status.HEALTHY),
+        (unread(level="error", elsewhere="yes"), Status.HEALTHY),
+        (unread(subject="node/n1"), Status.HEALTHY),
+        (unread(subject="node/n1", count=2), Status.INCONCLUSIVE),
     ],
-    ids=["odd", "an instrument as it always was", "an instrument that changed"],
+    ids=[
+        "odd",
+        "an instrument as it always was",
+        "an instrument that changed",
+        "an error",
+        "an error of every day",
+        "an error of which nobody knows",
+        "a line of which nobody knows",
+        "a warning of which nobody knows",
+        "an error elsewhere",
+        "a host's slip",
+        "a host that says it again",
+    ],
 )
 def test_what_nothing_explains_forbids_healthy(seen: Observation, state: Status) -> None:
     """Every promise is kept, and there is more to say."""

@@ -96,8 +96,8 @@ def _signal_coverage(frame: Frame, name: str) -> SignalCoverage:
 
 
 def unread_lines(recording: Recording) -> tuple[Unread, ...]:
-    """Error-like lines of the window that nothing understands and that were not there before, the first ones first."""
-    new = [e for e in recording.events_of("residue") if e.attrs.get("new") == "yes" and e.time >= recording.window.start]
+    """Error-like lines of the window that nothing understands and that are not known from before, the first ones first."""
+    new = [e for e in recording.events_of("residue") if e.attrs.get("new") and e.time >= recording.window.start]
     return tuple(_unread(event) for event in new[:_MOST_UNREAD])
 
 

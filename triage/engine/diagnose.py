@@ -46,8 +46,8 @@ def diagnose(
     found = findings_of(rulings, frame, harm_of(vitals), first_step)
     findings = muting.marked(found, muting.heeded(mutes, recording.window.end))
     unread = coverage.unread_lines(frame.recording)
-    whole = state_of(vitals, noticed, findings, unread, frame)
-    status = muting.state_with(state_of(vitals, noticed, muting.counted(findings), unread, frame), whole)
+    whole = state_of(vitals, noticed, findings, frame)
+    status = muting.state_with(state_of(vitals, noticed, muting.counted(findings), frame), whole)
     odd = _odd(frame.seen.odd, findings)
     return Diagnosis(
         service=recording.service,

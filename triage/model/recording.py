@@ -312,9 +312,9 @@ def merged(parts: Iterable[Recording]) -> Recording:
     for one in sorted((one for part in parts for one in part.series), key=lambda one: one.origin.dialect == LOG):
         if not (one.origin.dialect == LOG and one.subject.scope is Scope.GATEWAY and one.signal in measured):
             series.setdefault((one.signal, one.subject), one)
+    for timed in _timed_once([one for part in parts for one in part.histograms]):
+        histograms.setdefault((timed.signal, timed.subject), timed)
     for part in parts:
-        for histogram in part.histograms:
-            histograms.setdefault((histogram.signal, histogram.subject), histogram)
         for subject, targets in part.links.items():
             links[subject] = tuple(sorted({*links.get(subject, ()), *targets}))
         for gateway, replicas in part.routes.items():
@@ -339,6 +339,16 @@ def merged(parts: Iterable[Recording]) -> Recording:
         problems=tuple(dict.fromkeys(text for p in parts for text in p.problems)),
         step=max(p.step for p in parts if p.series or p.histograms or p is first),
     )
+
+
+_WHOLE_REQUESTS = frozenset({"client.latency", "gateway.latency", "latency.e2e"})
+"""The views of how long whole requests take."""
+
+
+def _timed_once(histograms: Sequence[Histogram]) -> list[Histogram]:
+    """Distributions, without durations of access lines where metrics time requests from any view: they are the same ones."""
+    measured = {one.signal for one in histograms if one.origin.dialect != LOG}
+    return [one for one in histograms if one.origin.dialect != LOG or not measured & {one.signal, *_WHOLE_REQUESTS}]
 
 
 def _once_each(parts: list[Recording]) -> list[Recording]:
@@ -372,6 +382,7 @@ def _renamed(part: Recording, old: Subject, new: Subject) -> Recording:
     return replace(
         part,
         series=tuple(replace(one, subject=new) if one.subject == old else one for one in part.series),
+        histograms=tuple(replace(one, subject=new) if one.subject == old else one for one in part.histograms),
         events=tuple(replace(one, subject=new) if one.subject == old else one for one in part.events),
         facts=tuple(replace(one, subject=new) if one.subject == old else one for one in part.facts),
     )

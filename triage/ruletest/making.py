@@ -165,4 +165,4 @@ def _from_files(test: Test, window: Window, language: Language) -> Iterator[Reco
             for name, text in test.logs.items():
                 (folder / Path(name).name).write_text(text, encoding="utf-8")
             reading = read_logs([folder], window, test.service, alone=not test.input_series, signatures=language.signatures)
-            yield replace(blank, events=reading.events, series=reading.series, facts=reading.facts, sources=reading.sources)
+            yield reading.as_part_of(blank)

@@ -1,6 +1,7 @@
 """Lives, changes, identities and statements: what happened to whom, once each, and what of it has to be explained."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from math import nan
 
 import pytest
@@ -287,6 +288,23 @@ def test_errors_that_nobody_reads_and_that_repeat_while_serving_have_to_be_expla
     assert not saying(line(-90, "residue", "t1", template="it broke"), *twice).odd[0].salient
     assert not saying(*(line(o, "residue", "t1", template="it broke", phase="starting") for o in (50, 90))).odd[0].salient
     assert not saying(*(line(o, "residue", "t1", template="it broke", stranger="yes") for o in (50, 90))).odd[0].salient
+
+
+@pytest.mark.parametrize(
+    ("text", "emitter", "elsewhere"),
+    [
+        ("error: c31 does not respond", "other", True),
+        ("error: svc does not respond", "other", False),
+        ("error: c31 does not respond", "engine", False),
+    ],
+)
+def test_what_a_third_program_says_of_nobody_of_ours_is_not_ours(text: str, emitter: str, *, elsewhere: bool) -> None:
+    """Users are well, and a program that is no part of the service speaks of somebody else."""
+    lines = [line(offset, "residue", "t1", template=text, new="yes", emitter=emitter) for offset in (50, 90)]
+    events = [replace(one, text=text, subject=None) for one in lines]
+    well: dict[str, object] = {"gateway.requests": 9.0, "gateway.2xx": 9.0, "gateway.5xx": 0.0}
+    (one,) = said(frame(well, events=events)).odd
+    assert (one.attrs.get("elsewhere") == "yes", one.salient) == (elsewhere, not elsewhere)
 
 
 def test_lines_that_one_event_stands_for_last_as_long_as_they_do() -> None:

@@ -460,6 +460,30 @@ def test_rates() -> None:
     assert (np.diff(series["gateway.requests"].times) > 0).all()
 
 
+@pytest.mark.parametrize("subject", [GATEWAY, Subject(Scope.REPLICA, "r")])
+def test_durations(subject: Subject) -> None:
+    """How long requests took, all of them and their sum; those that were refused at once are none that waited."""
+    summary = AccessSummary(subject, WINDOW, "gateway.log")
+    times = np.arange(9_000.0, 11_200.0, 0.5)
+    for number, time in enumerate(times):
+        summary.add(AccessLine(503, "/v1/x", "", 0.0) if number % 10 == 0 else AccessLine(200, "/v1/x", "", 2.0), float(time))
+    (timed,) = summary.histograms()
+    assert timed.signal == ("gateway.latency" if subject is GATEWAY else "latency.e2e")
+    counted = timed.rates.sum(axis=0) * GRID
+    assert counted.sum() == pytest.approx(len(times) * 0.9)
+    assert timed.bounds[np.flatnonzero(counted)[0] - 1] < 2.0 <= timed.bounds[np.flatnonzero(counted)[0]]
+    assert timed.sums.sum() * GRID == pytest.approx(counted.sum() * 2.0)
+
+
+@pytest.mark.parametrize("seconds", [None, 3.0], ids=["of none", "of the slow alone"])
+def test_durations_that_few_lines_tell_are_none(seconds: float | None) -> None:
+    """A log that names slow requests only tells nothing of the others."""
+    summary = AccessSummary(GATEWAY, WINDOW, "gateway.log")
+    for number, time in enumerate(np.arange(9_000.0, 11_200.0, 0.5)):
+        summary.add(AccessLine(200, "/v1/x", "", seconds if number % 10 == 0 else None), float(time))
+    assert list(summary.histograms()) == []
+
+
 def test_an_excerpt_has_rates_of_failures_alone() -> None:
     """A few lines around a failure must not be read as the traffic of the service; but so many failed at least."""
     summary = AccessSummary(GATEWAY, WINDOW, "gateway.log")

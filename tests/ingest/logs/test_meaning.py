@@ -138,6 +138,16 @@ def test_residue(tmp_path: Path) -> None:
     assert "new" not in old[1]
 
 
+@pytest.mark.parametrize(
+    ("first", "new"), [("12:00:02", "unknown"), ("12:20:00", "yes")], ids=["a log that was cut", "a quiet log"]
+)
+def test_what_is_new_in_a_log_that_begins_with_the_window_is_not_known(tmp_path: Path, first: str, new: str) -> None:
+    """Where nothing before the window was kept, nobody knows what is said on other days."""
+    text = f"2026-09-16T{first}Z INFO all is well\n2026-09-16T12:21:00Z ERROR quantum flux inverted in chamber 7\n"
+    (found,) = events(tmp_path, "somebody", text, "residue")
+    assert found.attrs["new"] == new
+
+
 def test_residue_is_bounded(tmp_path: Path) -> None:
     """A log of made-up words keeps fifty templates."""
     words = ["".join(chr(97 + (number // 26**place) % 26) for place in range(3)) for number in range(300)]

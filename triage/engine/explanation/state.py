@@ -6,7 +6,7 @@ from math import inf
 import re2
 
 from triage.engine.frame import Frame
-from triage.model.diagnosis import Finding, Promised, Status, Symptom, Unread, Vital
+from triage.model.diagnosis import Finding, Promised, Status, Symptom, Vital
 from triage.model.observation import Observation
 from triage.model.vocabulary import Scope
 
@@ -64,9 +64,7 @@ def _runs_well(vitals: Sequence[Vital]) -> bool:
     return {vital.name for vital in vitals if vital.state is Promised.KEPT} >= _RUNS_WELL
 
 
-def state_of(
-    vitals: Sequence[Vital], noticed: Sequence[Symptom], findings: Sequence[Finding], unread: Sequence[Unread], frame: Frame
-) -> Status:
+def state_of(vitals: Sequence[Vital], noticed: Sequence[Symptom], findings: Sequence[Finding], frame: Frame) -> Status:
     """The state of the service.
 
     It is an incident if promises are broken badly, or if something grave was found and nobody can say that no user suffers. It
@@ -88,7 +86,7 @@ def state_of(
         return Status.INCONCLUSIVE
     if odd:
         return Status.DEGRADED
-    return Status.INCONCLUSIVE if unread and not _are_warnings(frame) else Status.HEALTHY
+    return Status.INCONCLUSIVE if any(_has_to_be_read(one) for one in frame.seen.odd) else Status.HEALTHY
 
 
 def _unexplained(frame: Frame, findings: Sequence[Finding]) -> list[Observation]:
@@ -98,12 +96,16 @@ def _unexplained(frame: Frame, findings: Sequence[Finding]) -> list[Observation]
     return [one for one in odd if one.sort != "instrument" or _is_new(one, frame)]
 
 
-def _are_warnings(frame: Frame) -> bool:
-    """Whether all that nobody understood are single warnings by their own level: every program gives such in health."""
-    new = [
-        e for e in frame.recording.events_of("residue") if e.attrs.get("new") == "yes" and e.time >= frame.recording.window.start
-    ]
-    return all(_WARNING.search(e.attrs.get("level", "")) is not None and e.attrs.get("count", "1") == "1" for e in new)
+def _has_to_be_read(one: Observation) -> bool:
+    """Whether a line that nobody understood leaves open that all is well, though users are well.
+
+    Every program gives single warnings in health, many where nobody knows what was said before the window, and every host says
+    once that some job of its own failed.
+    """
+    if one.of != "residue" or one.attrs.get("new", "no") == "no" or one.attrs.keys() & {"stranger", "elsewhere"}:
+        return False
+    warns, single = _WARNING.search(one.attrs.get("level", "")) is not None, one.support == 1
+    return not (warns and (single or one.attrs["new"] == "unknown")) and not (single and one.subject.scope is Scope.NODE)
 
 
 def _is_new(one: Observation, frame: Frame) -> bool:

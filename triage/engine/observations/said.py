@@ -63,7 +63,7 @@ def said(frame: Frame) -> Seen:
 
 def _judged(frame: Frame) -> frozenset[Judged]:
     """Statements would be known where a log was read whole and nothing loud in it stayed unread."""
-    unread = {event.attrs.get("emitter", "") for event in frame.recording.events_of("residue") if event.attrs.get("new") == "yes"}
+    unread = {event.attrs.get("emitter", "") for event in frame.recording.events_of("residue") if event.attrs.get("new")}
     read = {
         one.name.removeprefix("log:")
         for one in frame.recording.sources
@@ -150,8 +150,7 @@ def _observation(one: _Statement, usual: bool, deaths: Sequence[Observation], fr
     told = first.attrs
     of = "residue" if first.kind == "residue" else first.name
     subject = first.subject or Subject(Scope.SERVICE, frame.recording.service)
-    undated = told.get("untimed") == "yes" and users_are_well(frame)
-    new = "no" if usual or told.get("new") == "no" else "unknown" if undated else "yes"
+    new = "no" if usual else _newness(first, frame)
     ends = next((death for death in deaths if _is_last_word(one, death)), None)
     kept = {key: value for key, value in told.items() if key not in ("count", "first", "last", "new") and value}
     attrs = {**kept, "kind": first.kind, "new": new}
@@ -160,6 +159,9 @@ def _observation(one: _Statement, usual: bool, deaths: Sequence[Observation], fr
     strangers = _is_strangers(first, frame)
     if strangers:
         attrs["stranger"] = "yes"
+    elsewhere = users_are_well(frame) and _is_elsewhere(first, frame)
+    if elsewhere:
+        attrs["elsewhere"] = "yes"
     last = max(_last(event) for event in one.events)
     still = last >= frame.recording.window.end - 2 * _LAST_WORDS
     return Observation(
@@ -176,9 +178,22 @@ def _observation(one: _Statement, usual: bool, deaths: Sequence[Observation], fr
         source=f"{told.get('emitter', 'any')} log",
         attrs=attrs,
         salient=not strangers
+        and not elsewhere
         and (new == "yes" or (new == "unknown" and _is_grave(first)))
-        and _asks_for_a_reason(one, ends is not None),
+        and _asks_for_a_reason(one, ends is not None)
+        and not (ends is None and _is_retried(one, frame)),
     )
+
+
+def _newness(event: Event, frame: Frame) -> str:
+    """Whether a line that was not seen before the window is new: not known where its time or what was said before is not.
+
+    Where users suffer, what nobody can date may be why.
+    """
+    if event.kind == "residue" and not event.attrs.get("new"):
+        return "no"
+    undated = event.attrs.get("untimed") == "yes" or event.attrs.get("new") == "unknown"
+    return "unknown" if undated and users_are_well(frame) else "yes"
 
 
 def _is_last_word(one: _Statement, death: Observation) -> bool:
@@ -195,6 +210,55 @@ def _is_strangers(event: Event, frame: Frame) -> bool:
     return other or event.attrs.get("stranger") == "yes" or _kills_elsewhere(event, frame)
 
 
+_THIRD = frozenset({"other", "journal"})
+"""Emitters that are no part of a service by their kind: schedulers, controllers, programs of a host."""
+
+
+_NAME = re2.compile(r"(?:^|[\s\"'=(,])[a-z]+(?:[a-z0-9]*[-/.][a-z0-9]*[a-z][a-z0-9/.-]*|\d+)(?:[\s\"'),;:]|$)")
+"""A name of a host, a pod, a volume or a certificate: words or digits joined to a word."""
+
+
+def _is_elsewhere(event: Event, frame: Frame) -> bool:
+    """Whether a line is about nothing of ours.
+
+    That is a host on which none of ours runs, or that was taken out on purpose; and what a third program says of somebody who
+    is nobody of ours.
+    """
+    host = event.subject
+    if host is not None and host.scope is Scope.NODE:
+        homes = _homes(frame)
+        return (bool(homes) and host not in homes) or any(
+            one.subject == host and one.attrs.get("planned") == "yes" and _is_near(one, event)
+            for one in frame.seen.odd
+            if one.sort == "life"
+        )
+    third = event.attrs.get("emitter", "") in _THIRD and (host is None or host.scope is Scope.SERVICE)
+    return third and _NAME.search(event.text) is not None and not any(name in event.text for name in _names_of_ours(frame))
+
+
+def _names_of_ours(frame: Frame) -> frozenset[str]:
+    """Names of the service, its replicas, gateways, and the hosts that carry them; of all hosts where nobody says which do."""
+    return frame.remembered("names of ours", lambda: frozenset(_names(frame)))
+
+
+def _names(frame: Frame) -> Iterator[str]:
+    recording = frame.recording
+    yield recording.service
+    hosts = _homes(frame) or recording.subjects[Scope.NODE]
+    for one in (*recording.subjects[Scope.REPLICA], *recording.subjects[Scope.GATEWAY], *hosts):
+        yield one.id.partition(":")[0]
+
+
+def _homes(frame: Frame) -> frozenset[Subject]:
+    """The hosts of all replicas; none if that of any is not known."""
+    return frame.remembered("homes", lambda: _homes_of(frame))
+
+
+def _homes_of(frame: Frame) -> frozenset[Subject]:
+    homes = [frame.related(one, Scope.NODE) for one in frame.recording.subjects[Scope.REPLICA]]
+    return frozenset(host for home in homes for host in home) if all(homes) else frozenset()
+
+
 def _kills_elsewhere(event: Event, frame: Frame) -> bool:
     """Whether a kernel ends a stranger's process, or one on a host where no replica runs of all whose hosts are known."""
     host = event.subject
@@ -204,8 +268,8 @@ def _kills_elsewhere(event: Event, frame: Frame) -> bool:
         one.attrs.get("stranger") and one.subject == host and _is_near(one, event) for one in frame.seen.odd if one.sort == "life"
     ):
         return True
-    homes = [frame.related(one, Scope.NODE) for one in frame.recording.subjects[Scope.REPLICA]]
-    return bool(homes) and all(homes) and not any(host in home for home in homes)
+    homes = _homes(frame)
+    return bool(homes) and host not in homes
 
 
 def _is_near(life: Observation, event: Event) -> bool:
@@ -227,6 +291,11 @@ def _asks_for_a_reason(one: _Statement, ends: bool) -> bool:
         return ends or (serving and one.count >= _TWICE)
     known = bool(first.attrs.get("signature")) or (not grave and _is_an_askers(first))
     return not known and (ends or (serving and one.count >= _TWICE)) and (grave or first.name in _ALWAYS_LOUD)
+
+
+def _is_retried(one: _Statement, frame: Frame) -> bool:
+    """Whether a cluster says once that something failed, which it then tries again, while users are well."""
+    return one.count < _TWICE and one.first.attrs.get("emitter") == "kube-events" and users_are_well(frame)
 
 
 def _is_an_askers(event: Event) -> bool:

@@ -24,13 +24,12 @@ class Asked:
 
 
 _ASKED: tuple[Asked, ...] = (
-    # requests that fail are asked about however short it was
+    # requests that fail are asked about however short it was; of their shares the ledger judges, which counts requests
     Asked(
         3.0,
         0.0,
         10,
-        """service.failures service.error_ratio service.refused_ratio service.abandoned_ratio requests.failed
-        requests.failed_ratio requests.timeouts gateway.5xx gateway.429 gateway.413 gateway.401 gateway.timeouts
+        """service.failures requests.failed requests.timeouts gateway.5xx gateway.429 gateway.413 gateway.401 gateway.timeouts
         gateway.resets gateway.no_backend gateway.overflow gateway.connect_failures gateway.retries_exhausted
         gateway.wrong_model gateway.upstream_5xx gateway.4xx http.5xx http.4xx http.413 http.429 backend.failures
         finished.error finished.abort finished.repetition output.corrupted admission.rejected grammar.failures
@@ -44,7 +43,7 @@ _ASKED: tuple[Asked, ...] = (
         """latency.ttft latency.itl latency.tpot gateway.itl latency.e2e latency.prefill latency.decode latency.queue token.time
         engine.time_per_step client.latency client.ttft client.itl gateway.latency gateway.ttft gateway.upstream_latency
         gateway.overhead gateway.headers gateway.own_time gateway.queue pd.transfer_time grammar.compile_time offload.load_speed
-        engine.stalled replica.falsely_ready replica.lost preemptions offload.failures offload.dropped pd.transfer_failures
+        engine.stalled replica.falsely_ready preemptions offload.failures offload.dropped pd.transfer_failures
         pd.notify_failures pd.expired spec.acceptance prefix.hit_ratio gateway.loop_stalls engine.ranks_failed
         gpu.pcie_gen gpu.pcie_width gpu.thermal_violation gpu.power_violation gpu.brake_violation gpu.throttle_thermal
         gpu.throttle_thermal_hw gpu.throttle_brake gpu.ecc_uncorrected gpu.nvlink_errors gpu.nvlink_down gpu.pcie_replays

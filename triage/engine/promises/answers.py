@@ -9,6 +9,7 @@ from triage.engine.derived.arithmetic import first_measured, total
 from triage.engine.frame import Frame
 from triage.engine.promises.entries import Entry, began, is_stale, last_seen, now, open_vital, service_of
 from triage.engine.promises.table import DELAYS
+from triage.engine.statistics import MOMENT
 from triage.model.diagnosis import Promised, Vital
 from triage.model.recording import Floats, Subject
 from triage.model.vocabulary import Scope
@@ -211,7 +212,7 @@ def _answered_outside(frame: Frame) -> Outside | None:
         given = ok if ok is not None else None if lost is None else asked - np.nan_to_num(lost)
         if given is None:
             continue
-        span = now(frame, (whole,))
+        span = _enough(asked, now(frame, (whole,)), frame.grid.step)
         known = ~np.isnan(asked[span])
         count = float(asked[span][known].sum()) * frame.grid.step
         if count >= _LEAST_REQUESTS:
@@ -219,6 +220,14 @@ def _answered_outside(frame: Frame) -> Outside | None:
                 cells = np.where(asked > 0, np.clip(np.nan_to_num(given) / asked, 0.0, 1.0), np.nan)
             return Outside(float(np.nan_to_num(given[span])[known].sum()) * frame.grid.step / count, count, cells)
     return None
+
+
+def _enough(asked: Floats, span: slice, step: float) -> slice:
+    """The last cells, and before them as many of the last five minutes as it takes to see a few requests where few come."""
+    starts = range(span.start, max(0, span.stop - round(MOMENT / step)) - 1, -1)
+    return next(
+        (slice(at, span.stop) for at in starts if float(np.nansum(asked[at : span.stop])) * step >= _LEAST_REQUESTS), span
+    )
 
 
 def _service(frame: Frame, replicas: list[Replica], outside: Outside | None) -> Vital:

@@ -86,9 +86,37 @@ def failures(frame: Frame) -> Iterator[Entry]:
             worst = max(entries, key=_badness)
             yield worst
             yield from _parts(loss, worst, frame)
+        elif loss.name == "error_ratio" and (entry := _undated(loss, frame)) is not None:
+            yield entry
         elif loss.name in frame.recording.objectives:
             limit = frame.recording.objectives[loss.name]
             yield Entry(open_vital(frame, loss.name, loss.title, "nobody counts it", unit="ratio", limit=limit))
+
+
+def _undated(loss: Loss, frame: Frame) -> Entry | None:
+    """Requests of logs without times, where nobody else counts: that few of many failed tells that few failed at any time.
+
+    More than a few of them failed at times that nobody knows, so that then nothing is said.
+    """
+    told = [event for event in frame.recording.events_of("log") if event.name == "undated-requests"]
+    asked, lost = (sum(float(event.attrs[name]) for event in told) for name in ("requests", "failed"))
+    promised = frame.recording.objectives.get(loss.name)
+    well = loss.allowed if promised is None else promised
+    if asked < _LEAST_REQUESTS or lost > well * asked:
+        return None
+    return Entry(
+        Vital(
+            name=loss.name,
+            title=loss.title,
+            subject=service_of(frame),
+            state=Promised.KEPT,
+            value=lost / asked,
+            unit="ratio",
+            limit=well,
+            limit_of="what nobody minds" if promised is None else f"objective {loss.name}",
+            reason=f"of {asked:.0f} requests in logs without times {lost:.0f} failed",
+        )
+    )
 
 
 def _can_be_told(loss: Loss, frame: Frame) -> bool:

@@ -117,7 +117,7 @@ def _unread(occurrence: Occurrence, context: Context) -> list[Event]:
     return [
         event
         for event in context.frame.recording.events_of("residue")
-        if event.attrs.get("new") == "yes"
+        if event.attrs.get("new")
         and event.time >= context.frame.recording.window.start
         and occurrence.emitter in ("", event.attrs.get("emitter", ""))
         and not _is_a_strangers(event, context)
@@ -304,7 +304,8 @@ def _is_meant(one: Observation, asked: Observed, context: Context) -> bool:
         return False
     if not all(matches(wanted, one.attrs.get(key, "")) for key, wanted in asked.where.items()):
         return False
-    return _began_in_time(one, asked, context) and (asked.anywhere or _concerns(one.subject, context))
+    strangers = one.subject.scope is Scope.SERVICE and "stranger" in one.attrs and "stranger" not in asked.where
+    return _began_in_time(one, asked, context) and (asked.anywhere or (not strangers and _concerns(one.subject, context)))
 
 
 def _began_in_time(one: Observation, asked: Observed, context: Context) -> bool:

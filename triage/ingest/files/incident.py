@@ -387,7 +387,7 @@ def joined(metrics: Recording, logs: Sequence[Path], changes: Path, language: La
             signatures=language.signatures if language else None,
         )
         reading = _of_the_only_one(reading, metrics)
-        parts.append(replace(blank, events=reading.events, series=reading.series, facts=reading.facts, sources=reading.sources))
+        parts.append(reading.as_part_of(blank))
     if changes.exists():
         events, source = read_changes(changes, metrics.window)
         parts.append(replace(blank, events=events, sources=(source,)))
@@ -398,9 +398,7 @@ def joined(metrics: Recording, logs: Sequence[Path], changes: Path, language: La
 
 def _of_the_only_one(reading: LogReading, metrics: Recording) -> LogReading:
     """The logs' only replica is the metrics' only one, unless both bear names of the service's pods: then they are two."""
-    told = (
-        {one.subject for one in reading.events} | {one.subject for one in reading.series} | {one.subject for one in reading.facts}
-    )
+    told = {one.subject for part in (reading.events, reading.series, reading.histograms, reading.facts) for one in part}
     said = {one for one in told if one is not None and one.scope is Scope.REPLICA}
     measured = metrics.subjects[Scope.REPLICA]
     if len(said) != 1 or len(measured) != 1 or said == set(measured):
@@ -412,6 +410,7 @@ def _of_the_only_one(reading: LogReading, metrics: Recording) -> LogReading:
         reading,
         events=tuple(replace(one, subject=replica) if one.subject == log else one for one in reading.events),
         series=tuple(replace(one, subject=replica) if one.subject == log else one for one in reading.series),
+        histograms=tuple(replace(one, subject=replica) if one.subject == log else one for one in reading.histograms),
         facts=tuple(replace(one, subject=replica) if one.subject == log else one for one in reading.facts),
     )
 

@@ -17,7 +17,7 @@ from triage.ingest.logs.redaction import redacted
 from triage.ingest.logs.signatures import Role
 from triage.ingest.misrouting import Homes
 from triage.ingest.raw import RawSeries
-from triage.model.recording import Event, Floats, Origin, Series, Subject, Window
+from triage.model.recording import LOG, Event, Floats, Histogram, Origin, Series, Subject, Window
 from triage.model.vocabulary import Scope
 
 GRID = 15.0
@@ -35,6 +35,12 @@ MIN_DURATION = 1.0
 
 CLUSTER_SHARE = 0.5
 """Share of the slow failures that must end at one duration: people who give up by themselves do so at many."""
+
+BOUNDS = np.array([0.01 * 1.25**step for step in range(54)] + [np.inf])
+"""Upper bounds of the buckets of durations, seconds: from 10 ms to half an hour, each a quarter wider than the one before."""
+
+_LEAST_TIMED = 0.9
+"""Chosen: share of the answered requests whose duration must be told; one that only names slow requests tells of no other."""
 
 _MAX_EPISODES = 20
 _MAX_KEYS = 5000
@@ -54,6 +60,10 @@ class Told(NamedTuple):
 
 _CONSTANT = Told("constant-duration-failures", "consequence", "timeout-mismatch client-retry-multiplication")
 _REPEATED = Told("repeated-request-ids", "cause", "retry-storm client-retry-multiplication")
+
+_UNDATED = Told("undated-requests", "info", "")
+_NO_LOSS = frozenset({"client-left", "auth-refused", "load-refused", "requests-refused", "health-route-refused"})
+"""Failures that are no loss of the service's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +200,23 @@ def _count(counter: Counter[str], key: str) -> None:
 
 
 @dataclass
+class Took:
+    """How long the requests of a cell of the grid took.
+
+    :param counts: requests by bucket, shape (B,)
+    :param total: seconds of them all
+    """
+
+    counts: Floats = field(default_factory=lambda: np.zeros(len(BOUNDS)))
+    total: float = 0.0
+
+    def add(self, seconds: float) -> None:
+        """Counts a request."""
+        self.counts[int(np.searchsorted(BOUNDS, seconds))] += 1.0
+        self.total += seconds
+
+
+@dataclass
 class Comings:
     """How often one request came."""
 
@@ -232,6 +259,7 @@ class AccessSummary:
         self._quick: list[tuple[AccessLine, float]] = []
         self._answered_at: dict[str, float] = {}
         self._bins: dict[str, Counter[int]] = {name: Counter() for name in self._signals}
+        self._took: dict[int, Took] = {}
         self._alike: dict[tuple[int, str, bool], tuple[str, ...]] = {}
         self._tallies: dict[str, Tally] = {}
         self._durations: dict[str, Counter[int]] = {"client": Counter(), "proxy": Counter()}
@@ -291,6 +319,8 @@ class AccessSummary:
         number = int(time // GRID)
         for name in self._counts_as(line):
             self._bins[name][number] += 1
+        if line.seconds is not None and _waited(line):
+            self._took.setdefault(number, Took()).add(line.seconds)
         if line.asked and ((line.asked, line.served) in self._models or len(self._models) < _MAX_MODELS):
             self._models.setdefault((line.asked, line.served), Counter())[number] += 1
 
@@ -362,6 +392,21 @@ class AccessSummary:
         if misrouted is not None:
             yield Series("gateway.wrong_model", self._subject, times, misrouted, Origin("log", self._source))
 
+    def histograms(self) -> Iterator[Histogram]:
+        """How long requests took, on the grid of the rates, if the log covers the window and tells it of nearly all of them."""
+        self._tell_quick_failures()
+        if self._span is None or self.untimed or not self._covers_window():
+            return
+        timed = sum(float(took.counts.sum()) for took in self._took.values())
+        if timed < _LEAST_TIMED * sum(self._bins["2xx"].values()):
+            return
+        first, last = int(self._span[0] // GRID), int(self._span[1] // GRID)
+        times = np.minimum((np.arange(first, last + 1) + 1) * GRID, self._window.end)
+        cells = [self._took.get(number, _NOBODY) for number in range(first, last + 1)]
+        signal = "latency.e2e" if self._subject.scope is Scope.REPLICA else "gateway.latency"
+        rates, sums = np.array([one.counts for one in cells]) / GRID, np.array([one.total for one in cells]) / GRID
+        yield Histogram(signal, self._subject, times, BOUNDS, rates, sums, Origin(LOG, self._source))
+
     def _misrouted(self, times: Floats, first: int) -> Floats | None:
         """Requests per second that another model answered than usually does; None if no line names both models.
 
@@ -397,6 +442,10 @@ class AccessSummary:
         for who in ("client", "proxy"):
             yield from self._duration_events(who)
         yield from self._repetition_events()
+        if self.untimed and self.count:
+            failed = sum(tally.total for name, tally in self._tallies.items() if name not in _NO_LOSS)
+            attrs = {"requests": str(self.count), "failed": str(failed)}
+            yield self._event(self._window.end, _UNDATED, attrs, f"{failed} of {self.count} requests failed, at unknown times")
 
     def _event(self, time: float, told: Told, attrs: dict[str, str], text: str) -> Event:
         shared = {"role": told.role, "kinds": told.kinds} | ({"untimed": "yes"} if self.untimed else {})
@@ -465,6 +514,14 @@ class AccessSummary:
             attrs["spacing"] = f"{median(self._gaps):.1f}"
         text = f"{self._again} of {self.count} requests had come before"
         yield self._event(self._repeat_at, _REPEATED, attrs, text)
+
+
+_NOBODY = Took()
+
+
+def _waited(line: AccessLine) -> bool:
+    """Whether somebody waited so long for an answer: those that were answered or given up, not those that were refused."""
+    return not line.failed or _timed_out(line) or _left(line)
 
 
 _HEALTH_ROUTE = Sort(

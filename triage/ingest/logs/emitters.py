@@ -28,7 +28,11 @@ _NAMES: tuple[tuple[str, str], ...] = (
     ("dns", r"coredns|dns\w*|node-?local-?dns|unbound"),
     ("etcd", r"etcd"),
     ("ray", r"ray\w*|serve-controller"),
-    ("gateway", r"gateway|gw|router|envoy|nginx|ingress\w*|istio\w*|(?:ha)?proxy|litellm|traefik|lb|kong|apisix|edge|epp"),
+    (
+        "gateway",
+        (r"gateway|gw|router|envoy|nginx|openresty|caddy|ingress\w*"
+        r"|istio\w*|(?:ha)?proxy|litellm|traefik|lb|kong|apisix|edge|epp"),
+    ),
     ("release", r"argo\w*|flux\w*|helm\w*|deploy\w*|rollouts?|ci|cd"),
     (
         "automation",
@@ -112,6 +116,7 @@ _FEATURES: tuple[tuple[str, tuple[bytes, ...]], ...] = (
         "gateway",
         (
             rb'" \d{3} \d+ "[^"]*" "[^"]*"',
+            rb'"(?:request_)?(?:uri|path)": ?"/[^"]*".*"(?:status|status_code|response_code)": ?"?\d{3}\b',
             rb"(?i)\bupstream\b",
             rb'"caller": ?"(?:requestcontrol|scheduling|handlers|datalayer|datastore|saturationdetector|epp)/',
         ),

@@ -288,12 +288,15 @@ class Meaning:
 
     # ------------------------------------------------------------ results
 
-    def events(self) -> Iterator[Event]:
-        """All events; nothing more comes."""
+    def events(self, *, cut: bool = False) -> Iterator[Event]:
+        """All events; nothing more comes.
+
+        :param cut: nobody can say what the emitter said before the window
+        """
         yield from self._matched.events()
         yield from self._said.events()
         yield from self._counted.events()
-        yield from self._residue.events()
+        yield from self._residue.events(cut=cut)
         yield from self._identities.events()
 
 

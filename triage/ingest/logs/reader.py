@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from math import inf
 
 from triage.ingest.logs.access_log import parse_access
 from triage.ingest.logs.access_summary import AccessSummary
@@ -24,10 +25,14 @@ from triage.ingest.logs.signatures import Match
 from triage.ingest.logs.smi_report import SmiReport
 from triage.ingest.logs.timestamps import Clock
 from triage.ingest.logs.volume import Volume
-from triage.model.recording import Event, Fact, Series, Subject
+from triage.model.recording import Event, Fact, Histogram, Series, Subject
 from triage.model.vocabulary import Scope
 
 _REQUEST_MARKS = (b" HTTP/", b"text_generation_router", b"log_server_r", b"[GIN]")
+
+_CUT = 60.0
+"""Chosen: seconds from the window's begin within which the first line of a log stands that was cut there: of a quiet log the
+first one stands anywhere."""
 
 
 @dataclass
@@ -71,6 +76,7 @@ class Reader:
         self._context = context
         self._window = context.window
         self._now = first
+        self._begun = inf
         self._timed = first is not None
         self._kept = Kept(context.window)
         self._meaning = Meaning(
@@ -114,8 +120,14 @@ class Reader:
 
     def _place(self, time: float) -> None:
         """Counts what lies outside of what is looked at."""
+        self._begun = min(self._begun, time)
         if not self._window.baseline_start <= time <= self._window.end:
             self.outside.count(time, before=time < self._window.baseline_start)
+
+    @property
+    def _is_cut(self) -> bool:
+        """Whether the log begins where the window does, so that it holds nothing of what the emitter says on other days."""
+        return self._window.start <= self._begun <= self._window.start + _CUT
 
     # ------------------------------------------------------------ by kind of emitter
 
@@ -275,7 +287,7 @@ class Reader:
     def events(self) -> Iterator[Event]:
         """All events, those of one sort bounded in number."""
         marks = {} if self._timed else {"untimed": "yes"}
-        for event in (*self._kept.events(), *self._meaning.events()):
+        for event in (*self._kept.events(), *self._meaning.events(cut=self._is_cut)):
             yield replace(event, attrs={**event.attrs, **marks}) if marks else event
         whose = _marks(self.owned) if self.owned.stranger else {}
         reported = [one for one in self._report.events() if self._window.baseline_start <= one.time <= self._window.end]
@@ -290,6 +302,11 @@ class Reader:
         yield from self._access.series()
         yield from self._quality.series()
         yield from self._volume.series()
+
+    def histograms(self) -> Iterator[Histogram]:
+        """How long requests took; a stranger's are nobody's business."""
+        if not self.owned.stranger:
+            yield from self._access.histograms()
 
 
 def _marks(owned: Owned) -> dict[str, str]:

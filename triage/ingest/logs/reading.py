@@ -17,7 +17,7 @@ from triage.ingest.logs.loading import Signatures, load_signatures
 from triage.ingest.logs.reader import Outside, Reader
 from triage.ingest.logs.redaction import redacted, without_escapes
 from triage.ingest.logs.timestamps import Clock, boot_time
-from triage.model.recording import Event, Fact, Series, Source, SourceState, Window
+from triage.model.recording import Event, Fact, Histogram, Recording, Series, Source, SourceState, Window
 from triage.model.vocabulary import Scope
 
 MAX_DOCUMENT = 64 << 20
@@ -36,14 +36,22 @@ class LogReading:
 
     :param events: matched lines, Xids, cluster events, summaries of access lines, by time
     :param series: load of engines, rates of access lines, volume of logs; ``Origin.dialect`` is ``log``
+    :param histograms: how long requests took, as access lines tell
     :param facts: arguments and start-up facts of replicas, as they were last before the window's end
     :param sources: one per kind of emitter, named ``log:<kind>``
     """
 
     events: tuple[Event, ...] = ()
     series: tuple[Series, ...] = ()
+    histograms: tuple[Histogram, ...] = ()
     facts: tuple[Fact, ...] = ()
     sources: tuple[Source, ...] = ()
+
+    def as_part_of(self, blank: Recording) -> Recording:
+        """A recording of what was read, of the service and window of another."""
+        return replace(
+            blank, events=self.events, series=self.series, histograms=self.histograms, facts=self.facts, sources=self.sources
+        )
 
 
 def read_logs(
@@ -80,6 +88,7 @@ def read_logs(
     return LogReading(
         events=tuple(sorted(events, key=lambda one: (one.time, one.kind, one.name, str(one.subject), one.text))),
         series=tuple(one for reader in readers for one in reader.series()),
+        histograms=tuple(one for reader in readers for one in reader.histograms()),
         facts=tuple(fact for reader in readers for fact in reader.all_facts()),
         sources=(*sources, *_sources_of(files)),
     )

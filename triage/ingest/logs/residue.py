@@ -89,13 +89,17 @@ class Residue:
             sort.last = max(sort.last, time)
         sort.starting_only = sort.starting_only and phase == "starting"
 
-    def events(self) -> Iterator[Event]:
-        """One event per template: of its lines in the window, or of those before it if it has none there."""
+    def events(self, *, cut: bool = False) -> Iterator[Event]:
+        """One event per template: of its lines in the window, or of those before it if it has none there.
+
+        :param cut: nobody can say what the emitter said before the window
+        """
         for sort in self._sorts.values():
-            new = sort.shown_in_window and not sort.before and not sort.starting_only
+            unseen = sort.shown_in_window and not sort.before and not sort.starting_only
+            new = ("unknown" if cut else "yes") if unseen else ""
             attrs = {
                 "template": sort.template, "count": str(sort.count), "emitter": self._emitter, "level": sort.level,
-                "first": f"{sort.first:.3f}", "last": f"{sort.last:.3f}", "new": "yes" if new else "", "phase": sort.phase,
+                "first": f"{sort.first:.3f}", "last": f"{sort.last:.3f}", "new": new, "phase": sort.phase,
             }  # fmt: skip
             kept = {key: value for key, value in attrs.items() if value}
             yield Event(sort.first, "residue", name_of(sort.template), sort.subject, kept, sort.text, self._source)
