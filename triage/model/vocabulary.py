@@ -778,6 +778,7 @@ _DERIVED_REPLICA_ROWS: list[Row] = [
     ("kv.fill", "ratio", _RATIO, _MAX, "Share of the KV cache in use, by the engine's own ratio or by its tokens."),
     ("kv.needed", "ratio", _RATIO, _MAX, "Share of the KV cache that the running requests need if they are of usual length."),
     ("kv.stranded", "ratio", _RATIO, _MAX, "Share of the KV cache in use beyond what the running requests can hold at most."),
+    ("kv.per_request", "ratio", _GAUGE, _MAX, "Share of the KV cache in use for each running request."),
     ("prefill.repeated", "", _GAUGE, _MAX, "Prompt tokens worked on per token of prompts that ended: above 1 if done twice."),
     ("engine.idle", "", _STATE, _SUM, "1 while an engine that answers holds no request and makes no token."),
     ("container.cpu_throttled", "ratio", _RATIO, _MAX, "Share of scheduler periods in which the container hit its CPU quota."),

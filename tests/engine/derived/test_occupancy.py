@@ -42,6 +42,12 @@ def test_stranded_cache_is_beyond_what_the_running_could_hold_at_most(running: f
     assert last(frame, "kv.stranded") == pytest.approx(stranded)
 
 
+@pytest.mark.parametrize(("running", "share"), [(0.0, 0.8), (0.5, 0.8), (4.0, 0.2)])
+def test_cache_for_each_request_counts_at_least_one(running: float, share: float) -> None:
+    """What is held while nobody runs is as much as one would hold."""
+    assert last(frame_of(kv(running, 0.8)), "kv.per_request") == pytest.approx(share)
+
+
 def test_time_of_a_token_follows_from_the_batch_and_the_rate() -> None:
     """By Little's law ten running answers at 200 tokens a second take 50 ms a token; an idle engine has no such time."""
     rows = {"batch.running": {"a": 10.0, "b": 0.0}, "tokens.generation": {"a": 200.0, "b": 0.0}}

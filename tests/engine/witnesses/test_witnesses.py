@@ -6,7 +6,7 @@ from math import nan
 import numpy as np
 import pytest
 
-from tests.engine.making import Shift, at, cells, frame_of
+from tests.engine.making import Buckets, Shift, at, cells, frame_of
 from triage.engine.frame import Frame
 from triage.engine.witnesses import question
 from triage.model.observation import Observation
@@ -107,6 +107,15 @@ def test_a_card_that_may_rest_is_not_frozen(signals: dict[str, object]) -> None:
     made = frame(signals)
     assert "frozen" not in of(made)
     assert not np.isnan(cells(made, "gpu.power")[-1])
+
+
+def test_a_card_without_a_replica_that_is_never_used_rests() -> None:
+    """Others work beside it; its use is 0 and its power the same for hours."""
+    spare: dict[str, object] = {"gpu.power@gpu/g9": 18.0, "gpu.util@gpu/g9": 0.0, "gpu.temp@gpu/g9": 31.0}
+    busy: dict[str, object] = {f"gpu.{name}@gpu/g0": wave for name in ("power", "util", "temp")}
+    busy["tokens.generation@replica/a"] = 500.0
+    assert "frozen" not in of(frame(spare | busy))
+    assert [str(one.subject) for one in of(frame(spare | busy | {"gpu.util@gpu/g9": 0.4}))["frozen"]] == ["gpu/g9"]
 
 
 def test_a_coarse_grid_does_not_freeze_a_healthy_fleet() -> None:
@@ -307,6 +316,17 @@ def test_a_counter_that_stays_at_nought_while_its_siblings_move_is_not_wired() -
     assert (str(one.subject), one.attrs["signal"]) == ("replica/a", "finished")
     signals |= {"tokens.generation@replica/a": 0.0, "engine.steps@replica/a": 0.0}
     assert of(frame(signals)) == {}
+
+
+@pytest.mark.parametrize(("inside", "found"), [((0.0, 0.0), True), ((0.0, 0.1), False)])
+def test_a_distribution_that_takes_in_no_answer_any_more_is_not_wired(inside: tuple[float, float], found: bool) -> None:
+    """Answers end and tokens are made as before."""
+    told = {
+        "latency.ttft@replica/a": Buckets((0.5,), inside, (1.0, 0.0)),
+        "latency.e2e@replica/a": Buckets((5.0,), (1.0, 0.0)),
+    }
+    made = frame({"tokens.generation@replica/a": wave}, histograms=told)
+    assert ("not-wired" in of(made)) is found
 
 
 def test_a_gateway_that_never_saw_what_engines_end_disagrees() -> None:

@@ -125,6 +125,26 @@ def test_load_of_tensorrt_llm(tmp_path: Path) -> None:
     assert series["kv.usage"].values == pytest.approx(0.25)
 
 
+def test_steps_that_are_logged_now_and_then_add_up_to_nothing(tmp_path: Path) -> None:
+    """A line every thirty steps tells the level, and no amount."""
+    lines = "".join(
+        f"[09/16/2026-{hms(at)}] [TRT-LLM] [I] iter = {30 * at}, global_rank = 0, rank = 0, num_scheduled_requests = 8, "
+        f"states = {{'num_ctx_tokens': 30, 'num_generation_tokens': 8}}\n"
+        for at in range(300)
+    )
+    series = by_signal(read(tmp_path, engine__chat__0=lines))
+    assert series["batch.running"].values == pytest.approx(8.0)
+    assert not {"engine.steps", "tokens.generation", "tokens.prompt_computed"} & set(series)
+
+
+def test_what_a_line_recites_as_set_has_not_happened(tmp_path: Path) -> None:
+    """A time-out among the arguments is none that ran out; the same words in a line of their own are."""
+    recited = f"[2026-09-16 {hms(0)}] server_args=ServerArgs(model_path='/models/a', watchdog_timeout=300)\n"
+    said = f"[2026-09-16 {hms(5)} TP0] Watchdog timeout (self.watchdog_timeout=300)\n"
+    assert not named(read(tmp_path, engine__chat__0=recited), "scheduler-watchdog")
+    assert named(read(tmp_path, engine__chat__0=recited + said), "scheduler-watchdog")
+
+
 def test_requests_in_an_engines_log(tmp_path: Path) -> None:
     """Request lines without a stamp take the one before; refused ones become an event of the replica, not of a gateway."""
     text = load_lines(-1800, 1800).replace(

@@ -184,6 +184,21 @@ def test_an_engine_without_a_label_is_the_pod_at_its_address() -> None:
     assert recording.links[REPLICA] == (NODE,)
 
 
+def at_one_address(begin: float) -> Recording:
+    """An engine without a label whose address a second pod is told to have from some moment on."""
+    bare = {label: value for label, value in _ENGINE.items() if label not in {"pod", "namespace"}}
+    heir = RawSeries("kube_pod_info", {**PODS[0][1], "pod": "llm-prod-9"}, TIMES + begin, TIMES)
+    window = Window(60.0, 4000.0, 0.0)
+    return translate([heir, *raw([PODS[0], ("vllm:num_requests_running", bare)])], DIALECTS, Service(name="llm-prod"), window)
+
+
+def test_an_address_belongs_to_the_last_of_those_that_had_it_one_after_the_other() -> None:
+    """Of two at the same time nobody knows which."""
+    handed_over, shared = at_one_address(3600.0), at_one_address(0.0)
+    assert handed_over.by_signal["batch.running"][0].subject == Subject(Scope.REPLICA, "llm-prod-9")
+    assert not shared.by_signal.get("batch.running")
+
+
 def test_contradictions_are_told() -> None:
     """Two equally good witnesses: one is taken, whichever came first, and it is said."""
     other = ("kube_pod_info", {**PODS[0][1], "node": "gpu-node-2"})

@@ -41,6 +41,12 @@ def kv_stranded(frame: Frame, replica: Subject) -> Floats | None:
     return None if fill is None or most is None else np.clip(fill - most, 0.0, 1.0)
 
 
+def kv_per_request(frame: Frame, replica: Subject) -> Floats | None:
+    """Share of the KV cache in use for each running request; with less than one running what it would be for one."""
+    fill, running = frame.cells("kv.fill", replica), frame.cells("batch.running", replica)
+    return None if fill is None or running is None else fill / np.maximum(running, 1.0)
+
+
 def _share_for(frame: Frame, replica: Subject, tokens: float) -> Floats | None:
     """Share of the KV cache that the running requests take with so many tokens each."""
     running, capacity = frame.cells("batch.running", replica), _capacity(frame, replica)
@@ -125,6 +131,7 @@ DERIVATIONS = (
     Derivation("kv.fill", ("kv.used", "kv.capacity", "kv.usage"), kv_fill),
     Derivation("kv.needed", ("length.prompt", "length.generation", "batch.running", "kv.capacity"), kv_needed),
     Derivation("kv.stranded", ("kv.fill", "batch.running", "kv.capacity"), kv_stranded),
+    Derivation("kv.per_request", ("kv.fill", "batch.running"), kv_per_request),
     Derivation("prefill.repeated", ("tokens.prompt_computed", "tokens.prompt_cached", "length.prompt"), computed_again),
     Derivation("service.pinned", (*_HELD, "gateway.active"), pinned),
 )

@@ -128,8 +128,16 @@ def _works_meanwhile(frame: Frame, voices: Voices, voice: Voice, restless: Seque
             if names & _SELF_MOVED:
                 return is_engine or computes(frame, [subject], inside)
             return works(frame, voices, subject, since, until) if is_engine else computes(frame, [subject], inside)
+        case Scope.GPU if _rests(voice, since, until) and not frame.related(subject, Scope.REPLICA):
+            return False
         case _:
             return works(frame, voices, subject, since, until)
+
+
+def _rests(voice: Voice, since: float, until: float) -> bool:
+    """Whether a card is told to be unused all the time: one that nobody computes on says the same for hours."""
+    used = [one.values[(one.times >= since) & (one.times <= until)] for one in voice.series if one.signal == "gpu.util"]
+    return bool(used) and not any(np.any(values) for values in used)
 
 
 def _observation(frame: Frame, voice: Voice, restless: Sequence[Series], since: float, until: float) -> Observation:

@@ -39,9 +39,25 @@ _FAR = 3.0
 """Counts of the same requests at two places differ by retries and by what is still inside; not three times."""
 
 
+_OF_EVERY_ANSWER = {
+    "latency.ttft": ("latency.e2e", "finished"),
+    "length.generation": ("latency.e2e", "finished"),
+    "length.prompt": ("latency.e2e", "finished"),
+    "gateway.prompt_tokens": ("gateway.latency", "gateway.2xx"),
+    "gateway.output_tokens": ("gateway.latency", "gateway.2xx"),
+}
+"""What an answer adds one to, and what counts the same answers beside it.
+
+Not a gateway's time to the first token: many measure it of answers that stream only, and clients may stop to ask for those.
+"""
+
+_SILENT_FOR = 600.0
+"""Chosen: what was counted all the time and is not for ten minutes of ordinary work is no pause between two requests."""
+
+
 def unwired(frame: Frame, _voices: Voices) -> Seen:
     """Counters that do not count, and pairs of counts of the same requests that are far apart."""
-    odd = [*_constant(frame), *_disagreeing(frame)]
+    odd = [*_constant(frame), *_silenced(frame), *_disagreeing(frame)]
     judged: set[Judged] = set()
     if len(frame.recording.subjects[Scope.REPLICA]) > 2:
         judged.add(("instrument", "not-wired", Scope.REPLICA))
@@ -71,6 +87,35 @@ def _constant(frame: Frame) -> Iterator[Observation]:
                     f"{signal} of {subject} stays at 0 although {others[0]} and {others[1]} move, and at the others it moves, too"
                 )
                 yield _observation("not-wired", subject, text, {"signal": signal}, frame)
+
+
+def _silenced(frame: Frame) -> Iterator[Observation]:
+    """Distributions that took in every answer, and from some moment on none, while answers go on and their tokens, too."""
+    for signal, siblings in _OF_EVERY_ANSWER.items():
+        for subject in sorted(frame.histograms(signal)):
+            counted = frame.sum_and_count(signal, subject)
+            answers = next((found for name in siblings if (found := _ended(frame, name, subject)) is not None), None)
+            if counted is None or answers is None:
+                continue
+            counts = counted[1]
+            last = int(np.flatnonzero(counts > 0)[-1]) if np.any(counts > 0) else len(counts)
+            after = np.arange(len(counts)) > last
+            after &= (counts == 0) & ~np.isnan(answers)
+            before = float(np.nansum(counts)) * frame.grid.step
+            since = float(answers[after].sum()) * frame.grid.step
+            tokens = total(frame, "tokens.generation")
+            if np.count_nonzero(after) * frame.grid.step < _SILENT_FOR or min(before, since) < _LEAST_REQUESTS:
+                continue
+            if tokens is None or not np.nansum(tokens[after]) > 0:
+                continue
+            text = f"{signal} of {subject} counts nothing any more, although {since:.0f} answers ended since"
+            yield _observation("not-wired", subject, text, {"signal": signal}, frame)
+
+
+def _ended(frame: Frame, signal: str, subject: Subject) -> Floats | None:
+    """Answers per second in each cell by a counter or a distribution of one subject; None if it has none."""
+    pair = frame.sum_and_count(signal, subject)
+    return frame.cells(signal, subject) if pair is None else pair[1]
 
 
 def _moves(cells: Floats) -> bool:

@@ -44,6 +44,7 @@ _ARGUMENT_LINES = (
     b"Using max model len",
 )
 _STARTS = (b"non-default args:", b"server_args=", b"Starting trtllm-serve", b"text_generation_launcher: Args {")
+_RECITALS = (*_STARTS, b"LLM engine (v", b"LLM Args:")
 _ARGUMENT = re2.compile(rb"['\"]?\b(\w+)['\"]?(?:\s*[:=]\s*|\s+)(?:Some\()?('[^']*'|\"[^\"]*\"|\[[^\]]*\]|[\w.+/-]+)")
 
 
@@ -75,6 +76,7 @@ _FACT_LINES: tuple[FactLine, ...] = (
     FactLine("kv_cache_tokens", b"KV cache size:", rb"KV cache size: ([\d,]+) tokens"),
     FactLine("kv_cache_tokens", b"max_total_num_tokens=", rb"max_total_num_tokens=(\d+)"),
     FactLine("kv_cache_tokens", b"paged KV cache", rb"paged KV cache \((\d+)\)"),
+    FactLine("kv_unified", b"kv_unified", rb"kv_unified += (\w+)", number=False),
     FactLine("weights_load_seconds", b"Loading weights", rb"Loading weights(?: took|:) ([\d.]+) s"),
     FactLine("weights_gib", b"Model loading took", rb"Model loading took ([\d.]+) GiB"),
     FactLine("init_seconds", b"init engine", rb"init engine .*took ([\d.]+) s"),
@@ -124,6 +126,11 @@ def arguments_of(line: bytes) -> dict[str, str]:
         if key is not None and _plain(value) not in {"None", "null", ""}:
             found[key] = _plain(value).removeprefix("torch.")
     return found
+
+
+def recites_settings(line: bytes) -> bool:
+    """Whether a line lists what an engine was started with: a time-out, a limit or a path in it is set, and has not happened."""
+    return any(mark in line for mark in _RECITALS)
 
 
 def begins(line: bytes) -> bool:

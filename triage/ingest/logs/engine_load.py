@@ -39,12 +39,14 @@ class LoadLine:
     :param marker: bytes that only such lines hold
     :param index: RE2 with one group: which of several engines in one process speaks
     :param skip: RE2 of lines that repeat what another rank says
+    :param step: RE2 with one group: number of the step that the line tells of, where not every step need have a line
     """
 
     marker: bytes
     fields: tuple[Field, ...]
     index: bytes = b""
     skip: bytes = b""
+    step: bytes = b""
 
 
 _TP = rb"\b(?:TP|PP)[1-9]\d*\b"
@@ -106,6 +108,7 @@ _LOAD_LINES: tuple[LoadLine, ...] = (
             Field("engine.steps", rb"\b(1)?iter = \d", adds=True),
         ),
         skip=rb"global_rank = [1-9]",
+        step=rb"\biter = (\d+)",
     ),
     LoadLine(
         b"ms per token",
@@ -133,6 +136,7 @@ class _Reader:
     fields: tuple[tuple[Field, Search], ...]
     index: Search | None
     skip: Search | None
+    step: Search | None
 
 
 def _reader(line: LoadLine) -> _Reader:
@@ -141,6 +145,7 @@ def _reader(line: LoadLine) -> _Reader:
         tuple((one, re2.compile(one.pattern).search) for one in line.fields),
         re2.compile(line.index).search if line.index else None,
         re2.compile(line.skip).search if line.skip else None,
+        re2.compile(line.step).search if line.step else None,
     )
 
 
@@ -167,6 +172,9 @@ class LoadSeries:
         self._adds: set[str] = set()
         self._span: tuple[int, int] | None = None
         self._slots: set[bytes] = set()
+        self._steps: dict[int, int] = {}
+        self._followed = 0
+        self._jumped = 0
 
     def feed(self, line: bytes, time: float | None) -> bool:
         """Takes a line; true if it is one of load."""
@@ -196,6 +204,7 @@ class LoadSeries:
         if reader.skip is not None and reader.skip(line):
             return
         index = _first_number(reader.index(line)) if reader.index is not None else None
+        self._follow(reader, line, int(index or 0))
         low, high = self._span or (number, number)
         self._span = (min(low, number), max(high, number))
         for one, search in reader.fields:
@@ -209,9 +218,27 @@ class LoadSeries:
             bucket.total += (1.0 if value is None else value) * one.scale or one.rounded
             bucket.count += 1
 
+    def _follow(self, reader: _Reader, line: bytes, index: int) -> None:
+        """Notes whether the step of a line comes right after that of the line before."""
+        step = _first_number(reader.step(line)) if reader.step is not None else None
+        if step is None:
+            return
+        before = self._steps.get(index)
+        self._steps[index] = int(step)
+        if before is not None:
+            self._followed += 1
+            self._jumped += int(step) > before + 1
+
+    @property
+    def _is_sample(self) -> bool:
+        """Whether most steps have no line: their amounts add up to nothing that anybody has counted."""
+        return 2 * self._jumped > self._followed
+
     def series(self) -> Iterator[Series]:
         """Series on a grid of 15 s; several engines of one process are put together as their signal says."""
         for signal in sorted({signal for signal, _ in self._bins}):
+            if signal in self._adds and self._is_sample:
+                continue
             bins = self._combined(signal)
             numbers = sorted(bins)
             if signal in self._adds and self._span is not None:

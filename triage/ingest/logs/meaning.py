@@ -5,6 +5,7 @@ from functools import cache, partial
 from typing import NamedTuple
 
 from triage.ingest.logs.context import Owned
+from triage.ingest.logs.engine_facts import recites_settings
 from triage.ingest.logs.forms import record_of
 from triage.ingest.logs.identities import IDENTITY, Identities
 from triage.ingest.logs.joining import Trace
@@ -139,6 +140,8 @@ class Meaning:
         if book.identity in keys:
             self._identities.add(text, line.time, line.about.subject)
         matches = tuple(book.signatures.among(keys, text, self._emitter))
+        if matches and recites_settings(text):
+            matches = tuple(match for match in matches if match.signature.role == "info")
         for match in matches:
             about = self._about(match, line)
             apart = tuple(match.groups.get(name, "") for name in match.signature.apart_by)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from itertools import pairwise
 from typing import NamedTuple
 
 from triage.model.vocabulary import Scope
@@ -155,7 +156,7 @@ class Places:
     :param names: what a node is called by anybody -> its proper name; a pod's name is not in it
     :param node_of: pod -> node
     :param node_at: address (no port) -> node of what stands there
-    :param pod_at: address (no port) -> the only pod that has it
+    :param pod_at: address (no port) -> the only pod that has it, the last of those that had it one after the other
     :param ip_of: pod -> its address
     :param exporters: pods of exporters: they look at others, and what they look at is not theirs
     :param marks: values of the label ``replica`` that a scraper puts on everything: they name no pod
@@ -355,12 +356,7 @@ class Census:
         node_at = {address: node for address in self._node_at if (node := self._standing(address, names))}
         names = self._told_at_addresses(names, node_at)
         ip_of = {pod: ranked[0][0][3] for pod in self._ip_of if (ranked := self._ip_of.ranked(pod))}
-        pods_at: dict[str, set[str]] = {}
-        for pod, ip in ip_of.items():
-            pods_at.setdefault(ip, set()).add(pod)
-        pod_at = {
-            ip: next(iter(pods)) for ip, pods in sorted(pods_at.items()) if len(pods) == 1 and ip not in self._host_addresses
-        }
+        pod_at = {ip: pod for ip, pod in self._last_at(ip_of).items() if ip not in self._host_addresses}
         node_of = {pod: ranked[0][0][3] for pod in self._node_of if (ranked := self._node_of.ranked(pod, names))}
         node_of.update({pod: node_at[ip] for pod, ip in sorted(ip_of.items()) if pod not in node_of and ip in node_at})
         marks = self._marks | {mark for mark, engines in self._engines_of_mark.items() if len(engines) > 1}
@@ -376,6 +372,19 @@ class Census:
             problems=tuple(self._disputes(names)),
         )
         return replace(found, cards=self._known_cards(found))
+
+    def _last_at(self, ip_of: Mapping[str, str]) -> dict[str, str]:
+        """Address -> the pod that has it; of pods that had it one after the other the last, of pods at the same time none."""
+        spans: dict[str, list[tuple[float, float, str]]] = {}
+        for pod, ip in sorted(ip_of.items()):
+            support = self._ip_of.ranked(pod)[0][1]
+            spans.setdefault(ip, []).append((support.begin, support.end, pod))
+        last = {}
+        for ip, held in sorted(spans.items()):
+            held.sort()
+            if all(one[1] < following[0] for one, following in pairwise(held)):
+                last[ip] = held[-1][2]
+        return last
 
     def _proper_names(self) -> dict[str, str]:
         """What nodes are called -> their proper names: no pod's name, and a short name where one longer one begins with it."""
