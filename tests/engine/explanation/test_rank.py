@@ -65,6 +65,7 @@ def test_an_effect_that_is_only_possible_explains_nothing_likely_that_was_seen_b
     likely = kind("b", onset=0.0)
     assert roots(effect, likely) == ["b", "a"]
     assert roots(effect, replace(likely, onset=31.0)) == ["a"]
+    assert roots(effect, replace(likely, onset=25.0)) == ["a"]
     assert roots(kind("c", "a", onset=20.0), effect, likely) == ["c"]
 
 

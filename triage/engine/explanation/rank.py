@@ -8,6 +8,9 @@ from triage.model.diagnosis import Severity
 SLACK = 90.0
 """Seconds by which an effect may be seen before its cause: scrapes of different sources do not fall together."""
 
+_CLOCKS = 10.0
+"""Seconds by which clocks of neighbouring sources may differ: what lies closer has no order. Chosen: as in the sweep of clocks."""
+
 _LIKELY = 1
 """Proof of a finding that is neither only possible nor proven."""
 
@@ -105,7 +108,7 @@ def _forget_unlikely(places: Mapping[str, Place]) -> None:
 
 def _is_likely_before(candidate: Candidate, effect: Candidate) -> bool:
     likely = candidate.proof >= _LIKELY and not (candidate.effect or candidate.sustains)
-    return likely and _begin(candidate) <= _begin(effect)
+    return likely and _begin(candidate) + _CLOCKS < _begin(effect)
 
 
 def _reach(cause: Candidate, bridges: Mapping[str, frozenset[str]]) -> frozenset[str]:
