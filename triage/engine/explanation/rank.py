@@ -9,7 +9,7 @@ SLACK = 90.0
 """Seconds by which an effect may be seen before its cause: scrapes of different sources do not fall together."""
 
 _CLOCKS = 10.0
-"""Seconds by which clocks of neighbouring sources may differ; what is closer has no order. Chosen: as many as the sweep of clocks."""
+"""Seconds by which clocks may differ: what is closer has no order. Chosen: those of the sweep of clocks."""
 
 _LIKELY = 1
 """Proof of a finding that is neither only possible nor proven."""
