@@ -689,6 +689,13 @@ _GATEWAY_ROWS: list[Row] = [
     ("gateway.wrong_model", "requests", _RATE, _SUM, "Requests answered by another model than the one asked for."),
 ]
 
+_GATEWAY_FAILURE_NAMES = """
+gateway.401 gateway.429 gateway.4xx gateway.5xx gateway.client_left gateway.connect_failures gateway.no_backend gateway.overflow
+gateway.resets gateway.retries_exhausted gateway.timeouts
+"""
+GATEWAY_FAILURES = frozenset(_GATEWAY_FAILURE_NAMES.split())
+"""Requests of a gateway that did not end well. Somebody may have kept the lines of these alone: so many there were at least."""
+
 _BACKEND_ROWS: list[Row] = [
     ("backend.requests", "requests", _RATE, _SUM, "Requests that the gateway sent to this replica."),
     ("backend.failures", "requests", _RATE, _SUM, "Requests to this replica that failed, as the gateway sees it."),

@@ -10,16 +10,12 @@ from triage.engine.frame import Frame
 from triage.engine.witnesses.voices import Voices
 from triage.model.observation import Seen
 from triage.model.recording import Floats, Subject
-from triage.model.vocabulary import Scope
+from triage.model.vocabulary import GATEWAY_FAILURES, Scope
 
 _COUNTED = "gateway.requests"
 _LINES = "gateway.log_lines"
 _ELSEWHERE = ("backend.requests", "gateway.upstream_requests", "finished")
 """Who else counts the requests of a gateway, the nearest first."""
-
-_FAILURES = frozenset(
-    f"gateway.{name}" for name in ("5xx", "4xx", "429", "401", "resets", "no_backend", "client_left", "timeouts", "overflow")
-)
 
 _SAMPLED = 1 / 20
 """A gateway may log one request in ten, and such a sample keeps the shares; who has far fewer lines was cut out by hand."""
@@ -47,7 +43,7 @@ def _is_far_fewer(lines: Floats, elsewhere: Floats) -> bool:
 def _counts_of(frame: Frame, subject: Subject) -> list[str]:
     """The rates of a gateway that were counted from its access lines, and that more lines would have made another."""
     counted = [signal for signal, whose in frame.origins if whose == subject and _is_of_log(frame, signal, subject)]
-    return sorted(signal for signal in counted if signal not in _FAILURES)
+    return sorted(signal for signal in counted if signal not in GATEWAY_FAILURES)
 
 
 def _is_of_log(frame: Frame, signal: str, subject: Subject) -> bool:

@@ -18,7 +18,7 @@ from triage.ingest.logs.signatures import Role
 from triage.ingest.misrouting import Homes
 from triage.ingest.raw import RawSeries
 from triage.model.recording import LOG, Event, Floats, Histogram, Origin, Series, Subject, Window
-from triage.model.vocabulary import Scope
+from triage.model.vocabulary import GATEWAY_FAILURES, Scope
 
 GRID = 15.0
 """Distance of the samples made of single lines, seconds."""
@@ -238,7 +238,6 @@ _GATEWAY_SIGNALS: dict[str, Callable[[AccessLine], bool]] = {
     "resets": _flag("UC"),
     "retries": lambda line: line.retry > 0,
 }
-_FAILURES = frozenset({"4xx", "429", "401", "5xx", "client_left", "timeouts", "overflow", "connect_failures", "resets"})
 _ENGINE_SIGNALS = {name: _GATEWAY_SIGNALS[name] for name in ("requests", "2xx", "4xx", "5xx")}
 
 
@@ -424,7 +423,7 @@ class AccessSummary:
 
     def _failures(self) -> Iterable[tuple[str, Counter[int]]]:
         """What was counted of failures: somebody may have kept these lines alone, and so many there were at least."""
-        return ((name, bins) for name, bins in self._bins.items() if name in _FAILURES and any(bins.values()))
+        return ((name, bins) for name, bins in self._bins.items() if f"gateway.{name}" in GATEWAY_FAILURES and any(bins.values()))
 
     def _covers_window(self) -> bool:
         assert self._span is not None
