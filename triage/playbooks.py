@@ -12,7 +12,19 @@ from pydantic import ValidationError
 
 from triage.bundle import bundled
 from triage.errors import ConfigError, InputMissingError, UsageError
-from triage.model.playbook import ENGINES, HEADINGS, PLACEHOLDERS, PROSE, Command, Heading, Playbook, Section, Step, Variant
+from triage.model.playbook import (
+    ENGINES,
+    HEADINGS,
+    PLACEHOLDERS,
+    PROSE,
+    Advice,
+    Command,
+    Heading,
+    Playbook,
+    Section,
+    Step,
+    Variant,
+)
 
 LARGEST = 64 * 1024
 """Bytes of the largest file that is read; ours have a twentieth of that."""
@@ -55,18 +67,20 @@ def load_playbook(playbook_id: str, folders: Sequence[Path] = ()) -> Playbook:
     return playbook
 
 
-def first_step(playbook_id: str, folders: Sequence[Path] = ()) -> str:
-    """The first step of a playbook, read from the top of its file without reading the rest.
+def advice(playbook_id: str, folders: Sequence[Path] = ()) -> Advice:
+    """What a playbook says to do first and not to do, read from the top of its file without reading the rest.
 
     :raises UsageError: there is none of that id
     :raises ConfigError: the top of its file is wrong
     """
     path = _find(playbook_id, folders)
     head, _ = _front_matter(path, _lines(path))
-    step = head.get("first_step")
+    step, warning = head.get("first_step"), head.get("do_not", "")
     if not isinstance(step, str) or not step:
         raise ConfigError(f"{path} has no first_step", _HINT)
-    return step
+    if not isinstance(warning, str):
+        raise ConfigError(f"{path}: do_not must be a sentence", _HINT)
+    return Advice(step, warning)
 
 
 # Files
@@ -236,6 +250,7 @@ def render_text(playbook: Playbook, facts: Mapping[str, str | float], engine: st
         f"layer {playbook.layer}, cause {playbook.cause}, usually owned by: {playbook.owner}",
         "",
         f"First: {playbook.first_step}",
+        *([f"Do not {playbook.do_not}"] if playbook.do_not else []),
     ]
     for section in playbook.sections:
         parts += ["", section.heading.upper()]

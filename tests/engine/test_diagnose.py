@@ -17,6 +17,7 @@ from triage.engine.diagnose import diagnose
 from triage.engine.rules.loading import load_rules
 from triage.ingest.files.incident import read_incident
 from triage.model.diagnosis import Diagnosis, LayerState, Status
+from triage.model.playbook import Advice
 from triage.model.recording import Recording, Source, SourceState, Window
 from triage.model.rule import Grade, Rule
 
@@ -129,10 +130,10 @@ def test_an_effect_that_is_measured_and_missing_speaks_against() -> None:
     assert (missing.confidence, [e.signal for e in missing.contradicts]) == ("likely", ["queue.waiting"])
 
 
-def test_the_first_step_is_that_of_the_playbook() -> None:
+def test_what_to_do_and_not_to_do_is_that_of_the_playbook() -> None:
     """Whoever diagnoses says where playbooks are."""
-    (finding,) = diagnose(make_recording({"kv.usage": 0.97}), [FULL], lambda kind: f"see {kind}").findings
-    assert finding.first_step == "see full"
+    (finding,) = diagnose(make_recording({"kv.usage": 0.97}), [FULL], lambda kind: Advice(f"see {kind}", "look away")).findings
+    assert (finding.first_step, finding.do_not) == ("see full", "look away")
 
 
 # What was ruled out, what was not seen

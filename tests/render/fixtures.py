@@ -253,6 +253,7 @@ _PREFIX = Finding(
     check=("kubectl rollout history deployment/router -n llm-prod",),
     playbook="prefix-cache-collapse",
     first_step="Take the router back to v2.3.1, whose hashing keeps a session on one replica.",
+    do_not="restart replicas; that empties what is left in their caches.",
 )
 
 _KV = Finding(
@@ -303,6 +304,7 @@ _KV = Finding(
     loop=("retry-storm",),
     playbook="kv-exhaustion-preemption",
     first_step="Lower --max-num-seqs to what the KV cache holds.",
+    do_not="raise the number of requests that run at once, or restart replicas; both cost work that is done.",
 )
 
 _RETRY = Finding(
@@ -351,6 +353,7 @@ _RETRY = Finding(
     loop=("kv-exhaustion-preemption",),
     playbook="retry-storm",
     first_step="Set a retry budget of 10 % at the gateway.",
+    do_not="restart or delete replicas; each one gone gives the storm more to feed on.",
 )
 
 _AUTOSCALE = Finding(
@@ -393,6 +396,7 @@ _AUTOSCALE = Finding(
     ),
     playbook="autoscale-wrong-signal",
     first_step="Scale on waiting requests.",
+    do_not="raise only the most replicas it may have; its metric does not ask for more.",
 )
 
 _THERMAL = Finding(
@@ -470,6 +474,7 @@ _THERMAL = Finding(
     check=("nvidia-smi -i 5 -q -d PERFORMANCE,TEMPERATURE", "kubectl describe node node-b"),
     playbook="thermal-throttle",
     first_step="Look at inlet temperature and fans of node-b; drain the node if it does not cool within minutes.",
+    do_not="raise its power limit or lock its clocks up; it is heat that holds it.",
 )
 
 _NO_XID = Evidence(

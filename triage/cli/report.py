@@ -11,8 +11,9 @@ from triage.cli.effective import Judging
 from triage.engine.diagnose import diagnose
 from triage.errors import ExitCode, UsageError
 from triage.model.diagnosis import Diagnosis, Status
+from triage.model.playbook import Advice
 from triage.model.recording import Recording
-from triage.playbooks import first_step
+from triage.playbooks import advice
 from triage.render import render
 from triage.render.terminal import terminal
 
@@ -33,19 +34,19 @@ def report(diagnosis: Diagnosis, args: argparse.Namespace) -> ExitCode:
 
 
 def diagnosed(recording: Recording, judging: Judging) -> Diagnosis:
-    """The diagnosis of a recording, with the first steps of the playbooks, what is muted, and what it was judged with."""
+    """The diagnosis of a recording, with what the playbooks advise, what is muted, and what it was judged with."""
     return diagnose(
         recording,
         judging.rules,
-        partial(_first_step, judging.playbooks),
+        partial(_advice, judging.playbooks),
         mutes=judging.mutes(recording.service),
         ruleset=judging.ruleset,
     )
 
 
-def _first_step(folders: tuple[Path, ...], kind: str) -> str:
-    """The first step of a kind's playbook; empty if it has none (a user's own rule)."""
+def _advice(folders: tuple[Path, ...], kind: str) -> Advice:
+    """What a kind's playbook says to do first and not to do; nothing if it has none (a user's own rule)."""
     try:
-        return first_step(kind, folders)
+        return advice(kind, folders)
     except UsageError:
-        return ""
+        return Advice()

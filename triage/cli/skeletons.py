@@ -35,6 +35,7 @@ layer: {layer}
 cause: {cause}
 owner: TODO who usually owns it
 first_step: TODO one sentence in the imperative.
+do_not: TODO what goes wrong most often, as it reads after "do not".
 ---
 
 ## What it means

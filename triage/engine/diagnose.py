@@ -18,6 +18,7 @@ from triage.engine.symptoms import symptoms
 from triage.engine.witnesses import question
 from triage.model.diagnosis import Diagnosis, Finding, Odd, RuleSet, Span, Verdict
 from triage.model.observation import Observation
+from triage.model.playbook import Advice
 from triage.model.recording import Recording
 from triage.model.rule import Rule
 from triage.model.service import Mute
@@ -27,14 +28,14 @@ from triage.model.vocabulary import Layer, Scope
 def diagnose(
     recording: Recording,
     rules: Sequence[Rule],
-    first_step: Callable[[str], str] = lambda _kind: "",
+    advice: Callable[[str], Advice] = lambda _kind: Advice(),
     *,
     mutes: Mapping[str, Mute] = MappingProxyType({}),
     ruleset: RuleSet | None = None,
 ) -> Diagnosis:
     """What is wrong with a service, what it is not, and what could not be seen.
 
-    :param first_step: gives the first step of a kind's playbook
+    :param advice: what a kind's playbook says to do first and not to do
     :param mutes: kinds that a person has muted for this service
     :param ruleset: what is judged with, to be told
     """
@@ -43,7 +44,7 @@ def diagnose(
     vitals, noticed = ledger(frame), symptoms(frame)
     onset = min((s.onset for s in noticed if s.onset is not None), default=recording.window.start) if noticed else None
     rulings = evaluate(frame, rules, onset)
-    found = findings_of(rulings, frame, harm_of(vitals), first_step)
+    found = findings_of(rulings, frame, harm_of(vitals), advice)
     findings = muting.marked(found, muting.heeded(mutes, recording.window.end))
     unread = coverage.unread_lines(frame.recording)
     whole = state_of(vitals, noticed, findings, frame)

@@ -10,6 +10,9 @@ from triage.playbooks import load_playbook
 
 _MARK = "TODO"
 
+LONGEST_WARNING = 110
+"""Characters of ``do_not``: one and a half lines of a narrow terminal, read at a glance."""
+
 
 def left_over(checked: Checked) -> Iterator[Problem]:
     """``todo``: nothing of what ``triage rules new`` wrote is left to fill in, in the rule, its playbook and its cases."""
@@ -45,3 +48,13 @@ def playbook_disagrees(checked: Checked) -> Iterator[Problem]:
         told, said = getattr(rule, key), getattr(book, key)
         if told != said:
             yield checked.error("playbook", f"its playbook has the {key} {str(said)!r}", (key,), "let both say the same")
+    yield from _warns_badly(checked, book.do_not)
+
+
+def _warns_badly(checked: Checked, warning: str) -> Iterator[Problem]:
+    """Whoever gets the finding is told in one short sentence what goes wrong most often."""
+    hint = f'front matter has do_not: one sentence of at most {LONGEST_WARNING} characters, as it reads after "do not"'
+    if not warning:
+        yield checked.warning("playbook", "its playbook does not say what not to do", ("id",), hint)
+    elif len(warning) > LONGEST_WARNING:
+        yield checked.warning("playbook", f"do_not of its playbook has {len(warning)} characters", ("id",), hint)

@@ -139,6 +139,7 @@ class Finding(Part):
     :param muted: a person has muted the kind; it does not raise the state by itself
     :param contradicts: what it should have brought about, was measured, and is not there
     :param check: commands that look at the deciding evidence by hand
+    :param first_step: what to do first; ``do_not`` is what goes wrong most often, as it reads after "do not"
     """
 
     rule: str
@@ -163,6 +164,7 @@ class Finding(Part):
     check: tuple[str, ...] = ()
     playbook: str
     first_step: str
+    do_not: str = ""
     muted: bool = False
 
 

@@ -1,6 +1,6 @@
 """A playbook: what to do about one failure kind. Data, in Markdown; nothing in it is ever run by triage."""
 
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal, NamedTuple, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -42,6 +42,17 @@ PLACEHOLDERS: dict[str, str] = {
 """The closed set of names that may stand in braces in a playbook, and what each means."""
 
 Text = Annotated[str, Field(min_length=1)]
+
+
+class Advice(NamedTuple):
+    """What a finding says of its playbook, each one sentence; empty where there is none.
+
+    :param first_step: what to do first, in the imperative
+    :param do_not: what goes wrong most often, as it reads after "do not"
+    """
+
+    first_step: str = ""
+    do_not: str = ""
 
 
 class Part(BaseModel):
@@ -111,6 +122,7 @@ class Playbook(Part):
     :param id: the file's stem, the kind's and the rule's id
     :param owner: who usually owns it: ``serving team``, ``platform team``, ``hardware team``, ``client team`` …
     :param first_step: one sentence in the imperative, without placeholders
+    :param do_not: what goes wrong most often, one sentence as it reads after "do not"
     :param sections: one for each of :data:`HEADINGS`, in that order
     """
 
@@ -120,6 +132,7 @@ class Playbook(Part):
     cause: Cause
     owner: Text
     first_step: Text
+    do_not: str = ""
     sections: tuple[Section, ...]
 
     @model_validator(mode="after")

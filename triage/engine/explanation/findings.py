@@ -7,6 +7,7 @@ from triage.engine.explanation.wording import check_lines, sentence
 from triage.engine.frame import Frame
 from triage.engine.rules.evaluate import Answer, Ruling
 from triage.model.diagnosis import Confidence, Finding, Role, Severity, Verdict
+from triage.model.playbook import Advice
 from triage.model.rule import GRADES, Rule
 from triage.model.vocabulary import Cause
 
@@ -15,16 +16,16 @@ _WEIGHTS: dict[Severity, int] = {"info": 0, "warning": 1, "critical": 2}
 
 
 def findings_of(
-    rulings: Sequence[Ruling], frame: Frame, harmed: bool | None, first_step: Callable[[str], str]
+    rulings: Sequence[Ruling], frame: Frame, harmed: bool | None, advice: Callable[[str], Advice]
 ) -> tuple[Finding, ...]:
     """The findings of all present rules, roots first.
 
     :param harmed: whether users suffer; None if nobody can say
-    :param first_step: gives the first step of a kind's playbook
+    :param advice: what a kind's playbook says to do first and not to do
     """
     found = {ruling.rule.id: ruling for ruling in rulings if ruling.verdict is Verdict.PRESENT}
     places = rank([_candidate(ruling, harmed) for ruling in found.values()], _bridges(rulings))
-    return tuple(_finding(found[place.candidate.rule], place, _role(place, places), frame, first_step) for place in places)
+    return tuple(_finding(found[place.candidate.rule], place, _role(place, places), frame, advice) for place in places)
 
 
 def _candidate(ruling: Ruling, harmed: bool | None) -> Candidate:
@@ -114,13 +115,13 @@ def _is_cause(place: Place) -> bool:
     return place.root and not place.candidate.bystander and place.candidate.severity != "info" and place.candidate.proof > 0
 
 
-def _finding(ruling: Ruling, place: Place, role: Role, frame: Frame, first_step: Callable[[str], str]) -> Finding:
+def _finding(ruling: Ruling, place: Place, role: Role, frame: Frame, advice: Callable[[str], Advice]) -> Finding:
     """A present rule as a person reads it."""
     rule, answers = ruling.rule, present_answers(ruling)
     worst = answers[0]
     onset = _onset(answers)
     evidence = tuple(sorted(worst.shown, key=lambda e: e.verdict is not Verdict.PRESENT))
-    severity = place.candidate.severity
+    severity, told = place.candidate.severity, advice(rule.id)
     return Finding(
         rule=rule.id,
         title=rule.title,
@@ -143,5 +144,6 @@ def _finding(ruling: Ruling, place: Place, role: Role, frame: Frame, first_step:
         contradicts=worst.contradictions,
         check=check_lines(evidence, worst.subject, frame.recording),
         playbook=rule.id,
-        first_step=first_step(rule.id),
+        first_step=told.first_step,
+        do_not=told.do_not,
     )
