@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 import triage.tui
 from tests.tui import case
 from triage.tui.app import WalkApp
+from triage.tui.remembered import Remembered
 from triage.tui.screens.walk import BREAKPOINTS, WalkScreen
 from triage.tui.session import Session
 from triage.tui.theme import DARK
@@ -60,7 +61,7 @@ async def walking(
     session: Session | None = None, size: tuple[int, int] = SMALL, theme: str = "dark"
 ) -> AsyncIterator[Pilot[Any]]:
     """A walk that has shown its first snapshot."""
-    app = WalkApp(session or case.session(), case.playbook, theme)
+    app = WalkApp(session or case.session(), case.playbook, theme, remembered=Remembered(walked=True))
     async with app.run_test(size=size, notifications=True) as pilot:
         await settled(pilot)
         yield pilot

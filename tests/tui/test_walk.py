@@ -15,6 +15,7 @@ from triage.errors import InputMissingError, UsageError
 from triage.model.playbook import Playbook
 from triage.model.recording import Recording
 from triage.tui.app import WalkApp
+from triage.tui.keys import KEYS
 from triage.tui.recordings import Replay
 from triage.tui.widgets.choices import Choices
 
@@ -161,7 +162,7 @@ def test_search_narrows_while_typing() -> None:
         assert "Demand above" not in shown
         assert top(await press(pilot, "enter")) == "llm › engine › kv-exhaustion-preemption"
         await press(pilot, "escape", *["backspace"] * 5)
-        assert top(await press(pilot, *"queue", "down", "enter")) == "llm › queue.waiting"
+        assert top(await press(pilot, *"queue", "enter")) == "llm › queue.waiting"
         assert "nothing fits" in await press(pilot, "escape", *"zzz", "enter")
 
     walked(steps)
@@ -264,6 +265,12 @@ def test_help_lists_every_key() -> None:
         assert "walking" not in await press(pilot, "question_mark")
 
     walked(steps, size=(120, 70))
+
+
+def test_the_page_names_every_key() -> None:
+    """The documentation has each key of the table."""
+    page = (Path(__file__).parent.parent.parent / "docs" / "walk.md").read_text(encoding="utf-8")
+    assert [key.shown for key in KEYS if f"`{key.shown}`" not in page] == []
 
 
 def test_the_palette_knows_everything() -> None:

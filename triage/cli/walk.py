@@ -49,7 +49,9 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
     parser.add_argument("path", metavar="PATH", type=Path, nargs="?", help="an incident folder or a recording")
     parser.add_argument("--demo", action="store_true", help="the incident that comes with the program")
     parser.add_argument("--every", metavar="SECONDS", help=f"pause between two snapshots at a server of metrics ({_EVERY:g})")
-    parser.add_argument("--theme", choices=("dark", "light"), default="dark", help="colours (dark); NO_COLOR takes them away")
+    parser.add_argument(
+        "--theme", choices=("dark", "light"), default="", help="colours (those of the last walk); NO_COLOR takes them away"
+    )
     group = parser.add_argument_group("in a browser")
     group.add_argument("--web", action="store_true", help="serve the walk as a web page; needs the extra 'web'")
     group.add_argument("--host", metavar="ADDRESS", help=f"address to listen at ({_HOST}: this machine only)")
@@ -98,13 +100,21 @@ def _walked(args: argparse.Namespace) -> ExitCode:
     from triage.cli.effective import judging_of, settings_of
     from triage.playbooks import load_playbook
     from triage.tui.app import WalkApp
+    from triage.tui.remembered import read_remembered, remembered_file, write_remembered
     from triage.tui.worker import WorkerProcess
 
     settings = settings_of(args)
     judging = judging_of(args, settings)
     given = {name: value for name, value in vars(args).items() if name != "command"}
     room = WorkerProcess(_recordings(args, settings), partial(made_session, given))
-    app = WalkApp(room, partial(load_playbook, folders=judging.playbooks), args.theme)
+    kept = remembered_file(os.environ)
+    app = WalkApp(
+        room,
+        partial(load_playbook, folders=judging.playbooks),
+        args.theme,
+        remembered=read_remembered(kept),
+        keep=partial(write_remembered, kept),
+    )
     logging.disable()  # a log line in the middle of the screen would tear it
     try:
         error = app.run()

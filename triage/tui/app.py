@@ -1,7 +1,7 @@
 """The app: it takes recordings, has them diagnosed away from the screen, and hands each screen what to show."""
 
 from asyncio import sleep
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from functools import partial
 from io import BytesIO
@@ -10,22 +10,26 @@ from tempfile import TemporaryDirectory
 from typing import ClassVar
 
 from textual import on
-from textual.app import App, SystemCommand
+from textual.app import App
 from textual.binding import BindingType
+from textual.command import Provider
 from textual.notifications import SeverityLevel
-from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
 from triage.errors import TriageError
 from triage.model.playbook import Playbook
 from triage.model.units import clock
+from triage.model.vocabulary import Layer
 from triage.render.safe import inert_text
 from triage.tui import messages
 from triage.tui.in_thread import in_thread
-from triage.tui.keys import KEYS, bindings
+from triage.tui.keys import bindings
+from triage.tui.places import is_piece, parts_of
+from triage.tui.remembered import Remembered
 from triage.tui.screens.dialogs import GatherScreen, HelpScreen, SaveScreen
 from triage.tui.screens.layer import LayerScreen
 from triage.tui.screens.overview import ChainScreen, MissingScreen, OddScreen, WhyNotScreen
+from triage.tui.screens.palette import WalkCommands
 from triage.tui.screens.playbook import PlaybookScreen
 from triage.tui.screens.question import PieceScreen, QuestionScreen, VitalScreen
 from triage.tui.screens.search import SearchScreen
@@ -38,6 +42,14 @@ from triage.tui.theme import THEMES
 from triage.tui.widgets.timeline import jumped, stepped
 
 _MOST_NEWS = 20
+_LISTS: dict[str, Callable[[Scene], WalkScreen]] = {
+    "why-not": WhyNotScreen,
+    "missing": MissingScreen,
+    "odd": OddScreen,
+    "chain": ChainScreen,
+    "search": SearchScreen,
+}
+"""Lists by their addresses."""
 
 
 class WalkApp(App[BaseException]):
@@ -45,20 +57,34 @@ class WalkApp(App[BaseException]):
 
     :param session: does what takes time
     :param playbook: gives the playbook of a kind; raises a TriageError if it has none
-    :param theme: ``dark`` or ``light``
+    :param remembered: what was kept from the walk before
+    :param keep: keeps what is to be remembered
+    :param theme: ``dark`` or ``light``, whatever is remembered; empty: what is remembered, else dark
     """
 
     TITLE = "triage"
     CSS_PATH = "triage.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {WalkCommands}
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS[0]
     VERTICAL_BREAKPOINTS = BREAKPOINTS[1]
 
-    def __init__(self, session: Session, playbook: Callable[[str], Playbook], theme: str = "dark") -> None:
+    def __init__(
+        self,
+        session: Session,
+        playbook: Callable[[str], Playbook],
+        theme: str = "",
+        *,
+        remembered: Remembered | None = None,
+        keep: Callable[[Remembered], None] = lambda _kept: None,
+    ) -> None:
         super().__init__()
         for one in THEMES.values():
             self.register_theme(one)
-        self.theme = THEMES[theme].name
+        self._remembered = remembered or Remembered()
+        self._keep = keep
+        chosen = THEMES[theme].name if theme else self._remembered.theme
+        self.theme = chosen if chosen in self.available_themes else THEMES["dark"].name
         self.copies: list[str] = []
         self._session = session
         self._playbook = playbook
@@ -77,6 +103,7 @@ class WalkApp(App[BaseException]):
 
     def on_mount(self) -> None:
         """Start to take recordings."""
+        self.theme_changed_signal.subscribe(self, lambda theme: self._remember(theme=theme.name))
         self.push_screen(GatherScreen(inert_text(self._session.name)))
         self._work(self._take(), "recordings")
 
@@ -191,7 +218,10 @@ class WalkApp(App[BaseException]):
         """What screens show; None before the first snapshot."""
         if self._snapshot is None or self._newest is None:
             return None
-        return Scene(self._snapshot, self._newest, self._moment, self._activity(), tuple(self._news))
+        kept = self._remembered
+        return Scene(
+            self._snapshot, self._newest, self._moment, self._activity(), tuple(self._news), kept.layout, not kept.walked
+        )
 
     def _activity(self) -> str:
         """The source that lags behind most while the service is watched, and how far it is."""
@@ -249,11 +279,56 @@ class WalkApp(App[BaseException]):
         """Down to one piece of evidence."""
         self._push(lambda scene: PieceScreen(scene, chosen.owner, chosen.where))
 
+    @on(messages.PlaceChosen)
+    def go_to_place(self, chosen: messages.PlaceChosen) -> None:
+        """To a place by its address: back to its screen if that is open, else there from the top of the walk."""
+        scene = self.scene
+        if scene is None or not self._walk:
+            return
+        if not isinstance(self.screen, WalkScreen):
+            self.pop_screen()
+        keep = next((place for place, screen in enumerate(self._walk) if screen.address == chosen.address), None)
+        screen = self._screen_at(chosen.address, scene) if keep is None else None
+        if keep is None and screen is None:
+            self._say(f"The walk has no place {chosen.address!r}.", severity="warning")
+            return
+        while len(self._walk) > (keep or 0) + 1:
+            self.pop_screen()
+        if screen is not None:
+            self._remember(walked=True)
+            self.push_screen(screen)
+        else:
+            self.call_later(self._show)
+
+    def _screen_at(self, address: str, scene: Scene) -> WalkScreen | None:
+        """The screen of an address; None if there is no such place."""
+        match parts_of(address):
+            case ("layer", name) if name in set(Layer):
+                return LayerScreen(scene, Layer(name))
+            case ("finding", rule):
+                return QuestionScreen(scene, rule)
+            case ("vital", name):
+                return VitalScreen(scene, name)
+            case ("finding", rule, piece) if is_piece(piece):
+                return PieceScreen(scene, f"rule:{rule}", piece)
+            case ("vital", name, piece) if is_piece(piece):
+                return PieceScreen(scene, f"vital:{name}", piece)
+            case (piece,) if piece.startswith("signal:"):
+                return PieceScreen(scene, "", piece)
+            case ("playbook", rule):
+                return self._playbook_screen(rule, scene)
+            case ("sources",):
+                return SourcesScreen(scene, self._progress)
+            case (name,) if name in _LISTS:
+                return _LISTS[name](scene)
+        return None
+
     def _push(self, make: Callable[[Scene], WalkScreen]) -> None:
         """Go to a screen; one of the same kind that is open already takes its place."""
         scene = self.scene
         if scene is None or not isinstance(self.screen, WalkScreen):
             return
+        self._remember(walked=True)
         screen = make(scene)
         if type(self.screen) is type(screen) and not isinstance(screen, StackScreen):
             self.switch_screen(screen)
@@ -261,7 +336,9 @@ class WalkApp(App[BaseException]):
             self.push_screen(screen)
 
     def action_up(self) -> None:
-        """Back to where this screen was opened; the top of the walk stays."""
+        """Back to where this screen was opened, or first to all rows of its list; the top of the walk stays."""
+        if isinstance(self.screen, WalkScreen) and self.screen.widen():
+            return
         if len(self._walk) > 1 and isinstance(self.screen, WalkScreen):
             self.pop_screen()
             self.call_later(self._show)
@@ -308,17 +385,56 @@ class WalkApp(App[BaseException]):
         if not rule:
             self._say("Nothing was found; highlight a kind to see its playbook.")
             return
+        screen = self._playbook_screen(rule, self.scene) if self.scene is not None else None
+        if screen is not None:
+            self._push(lambda _scene: screen)
+
+    def _playbook_screen(self, rule: str, scene: Scene) -> PlaybookScreen | None:
+        """The playbook of a kind; None, and a note, if there is none."""
         try:
-            playbook = self._playbook(rule)
+            return PlaybookScreen(scene, self._playbook(rule))
         except TriageError as error:
             self._say(error.message, severity="warning")
-            return
-        self._push(lambda scene: PlaybookScreen(scene, playbook))
+            return None
 
     def action_help(self) -> None:
         """Keys and signs."""
         if not isinstance(self.screen, HelpScreen):
             self.push_screen(HelpScreen())
+
+    # What the screen looks like
+
+    def action_open(self) -> None:
+        """Where Enter leads; for the foot of the screen, and for panes that are no list."""
+        if isinstance(self.screen, WalkScreen):
+            self.screen.open_chosen()
+
+    def action_filter(self) -> None:
+        """Narrow the list."""
+        if isinstance(self.screen, WalkScreen):
+            self.screen.narrow()
+
+    def action_zoom(self) -> None:
+        """One pane on the whole screen, or all of them."""
+        if isinstance(self.screen, WalkScreen):
+            self.screen.zoom()
+
+    def action_split(self, steps: int) -> None:
+        """More or less room for the list, on all screens."""
+        if isinstance(self.screen, WalkScreen):
+            self._remember(layout=self._remembered.layout.moved(steps, wide=self.screen.has_class("-wide")))
+            self.screen.lay_out(self._remembered.layout)
+
+    def action_theme(self) -> None:
+        """Dark or light."""
+        self.theme = THEMES["light" if self.current_theme.dark else "dark"].name
+
+    def _remember(self, **what: object) -> None:
+        """Keep something for this walk and the next."""
+        changed = self._remembered.model_copy(update=what)
+        if changed != self._remembered:
+            self._remembered = changed
+            self._keep(changed)
 
     # Time
 
@@ -335,6 +451,11 @@ class WalkApp(App[BaseException]):
     def action_now(self) -> None:
         """To the end."""
         self._go_to(None)
+
+    @on(messages.MomentChosen)
+    def go_to_moment(self, chosen: messages.MomentChosen) -> None:
+        """Look at a moment that was pointed at."""
+        self._go_to(chosen.moment)
 
     def _go_to(self, moment: float | None) -> None:
         """Snapshot at another moment; what is shown stays until that is diagnosed."""
@@ -402,16 +523,3 @@ class WalkApp(App[BaseException]):
             await in_thread(partial(self._session.save, path))
             data = path.read_bytes()
         self.deliver_binary(BytesIO(data), save_filename=name)
-
-    # The command palette
-
-    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """All keys by their names, every kind of failure, and what Textual itself offers."""
-        for key in KEYS:
-            yield SystemCommand(
-                key.meaning[0].upper() + key.meaning[1:], f"key {key.shown}", partial(self.run_action, key.action)
-            )
-        for question in self._snapshot.questions if self._snapshot is not None else ():
-            command = partial(self.post_message, messages.QuestionChosen(question.rule))
-            yield SystemCommand(question.title, question.text, command, discover=False)
-        yield from (command for command in super().get_system_commands(screen) if command.title in {"Theme", "Screenshot"})

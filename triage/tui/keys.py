@@ -24,6 +24,11 @@ class Key:
     rank: int | None
     meaning: str
 
+    @property
+    def width(self) -> int:
+        """Cells at the foot: the key, its name, and a space after each."""
+        return len(self.shown) + len(self.name) + 2
+
 
 KEYS = (
     Key("n", "n", "next_finding(1)", "Next", 1, "next finding, in order of rank"),
@@ -39,24 +44,61 @@ KEYS = (
     Key("right_curly_bracket", "}", "jump(1)", "After", 15, "forward to the next such moment"),
     Key("equals_sign", "=", "now", "End", 13, "to the end of the recording, or to now"),
     Key("slash", "/", "search", "Find", 7, "search kinds of failure, questions and signals"),
+    Key("f", "f", "filter", "Filter", 10, "only those rows of the list in which some words stand"),
     Key("o", "o", "sources", "Sources", 11, "sources and signals: where the data comes from"),
     Key("y", "y", "copy", "Copy", 10, "copy the command that checks it by hand; copies are printed again at the end"),
     Key("s", "s", "save", "Save", 12, "save the recording, to be replayed or sent to someone"),
+    Key("z", "z", "zoom", "Zoom", 17, "the pane that has the keys on the whole screen; again: all panes"),
+    Key("less_than_sign", "<", "split(-1)", "", None, "less room for the list, more for what is told beside or below it"),
+    Key("greater_than_sign", ">", "split(1)", "Split", 18, "more room for the list"),
+    Key("T", "T", "theme", "Theme", 19, "dark or light; it is remembered"),
     Key("t", "t", "words", "Words", 16, "words instead of signs and curves, for screen readers; again for curves"),
     Key("question_mark", "?", "help", "Help", 0, "these keys"),
-    Key("q", "q", "quit", "Quit", 8, "leave"),
+    Key("q", "q", "quit", "Quit", 8, "leave; so does Ctrl+C"),
 )
 
 WALKING = (
     ("Enter, →, l", "down: into what is highlighted"),
     ("Esc, ←, h", "up"),
     ("↑ ↓, k j", "move; Home, End, PgUp, PgDn as usual"),
+    ("Tab", "to the next pane: the arrows move there"),
+    ("Shift+↑ ↓", "move in the other pane, without leaving this one"),
+    ("Ctrl+P", "command palette: everything by name, and the colours"),
 )
 """Keys of the lists, for the help."""
 
 UP = Key("escape", "esc", "up", "Up", 0, "up")
+OPEN = Key("enter", "⏎", "open", "Open", 0, "down: into what is highlighted")
+
+
+@dataclass(frozen=True)
+class Foot:
+    """What the keys at the foot of a screen depend on.
+
+    :param up: whether there is something to go up to
+    :param opens: whether Enter leads somewhere
+    :param first: shown forms of the keys that matter most here
+    """
+
+    up: bool = True
+    opens: bool = False
+    first: tuple[str, ...] = ()
+
+
+def fitting(width: int, foot: Foot) -> list[Key]:
+    """The keys that fit, the most useful ones, in the order of the table; those that do nothing here are left out."""
+    table = (*([UP] if foot.up else []), *([OPEN] if foot.opens else []), *KEYS)
+    named = [key for key in table if key.rank is not None]
+    named.sort(key=lambda key: (key.rank != 0, key.shown not in foot.first, key.rank))
+    chosen: set[str] = set()
+    for key in named:
+        if sum(key.width for key in named if key.keys in chosen) + key.width > width + 1:
+            break
+        chosen.add(key.keys)
+    return [key for key in table if key.keys in chosen]
 
 
 def bindings() -> list[Binding]:
     """The table as Textual wants it."""
-    return [Binding(key.keys, key.action, key.name or key.meaning, show=False, key_display=key.shown) for key in KEYS]
+    shown = [Binding(key.keys, key.action, key.name or key.meaning, show=False, key_display=key.shown) for key in KEYS]
+    return [*shown, Binding("ctrl+c", "quit", "Quit", show=False, priority=True, system=True)]

@@ -57,6 +57,25 @@ class CurveDrawn(Message):
         self.curve = curve
 
 
+class PlaceChosen(Message):
+    """The person wants to go to a place by its address."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__()
+        self.address = address
+
+
+class MomentChosen(Message):
+    """The person wants to see how it was at a moment.
+
+    :param moment: Unix seconds; None: the end
+    """
+
+    def __init__(self, moment: float | None) -> None:
+        super().__init__()
+        self.moment = moment
+
+
 class LayerChosen(Message):
     """The person wants to go down into a layer."""
 

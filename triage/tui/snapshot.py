@@ -10,6 +10,7 @@ from triage.model.rule import LookAlike, Rule
 from triage.model.units import clock
 from triage.model.vocabulary import Layer
 from triage.render.safe import inert, inert_text
+from triage.tui.remembered import Layout
 
 _ORDER = {Verdict.PRESENT: 0, Verdict.ABSENT: 1, Verdict.UNKNOWN: 2}
 _GONE = {Verdict.ABSENT: "ruled out now", Verdict.UNKNOWN: "can't tell any more"}
@@ -139,6 +140,8 @@ class Scene:
     :param moment: the moment that is wanted; ``snapshot`` may still be of another one while the wanted one is being diagnosed
     :param activity: what goes on meanwhile, in a few words; empty if nothing does
     :param news: what became different while watching, newest first
+    :param layout: how the panes share the room
+    :param is_first_time: nobody has walked here before
     """
 
     snapshot: Snapshot
@@ -146,6 +149,8 @@ class Scene:
     moment: float | None = None
     activity: str = ""
     news: tuple[str, ...] = ()
+    layout: Layout = field(default_factory=Layout)
+    is_first_time: bool = False
 
 
 def vital_id(vital: Vital) -> str:

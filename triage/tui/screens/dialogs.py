@@ -6,51 +6,77 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
+from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Input, Static
 
 from triage.tui.drawn import Drawn
 from triage.tui.keys import KEYS, WALKING
+from triage.tui.matching import holds
 from triage.tui.words import LAYERS, SEVERITIES, VERDICTS, VITALS, hanging, heading, lines, text
 
 _BAR = 20
 
 
-class HelpScreen(ModalScreen[None]):
-    """Keys and signs."""
+class Sought(Input):
+    """Words that are looked for in the help; the key that opened it is not one of them."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,question_mark,q,left,h", "dismiss", "Close", key_display="esc")]
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        """Whether a key is typed here; Textual asks for it."""
+        return key != "question_mark" and super().check_consume_key(key, character)
+
+
+class HelpScreen(ModalScreen[None]):
+    """Keys, signs and how to read it all; what is typed narrows it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss", "Close", key_display="esc"),
+        Binding("question_mark", "dismiss", "Close", show=False, priority=True),
+        Binding("down", "scroll(1)", "Down", show=False, priority=True),
+        Binding("up", "scroll(-1)", "Up", show=False, priority=True),
+        Binding("pagedown", "scroll(12)", "Page down", show=False, priority=True),
+        Binding("pageup", "scroll(-12)", "Page up", show=False, priority=True),
+    ]
 
     def compose(self) -> ComposeResult:
-        """One text that scrolls."""
-        with VerticalScroll(id="help"):
-            yield Drawn(_help)
+        """The words that are looked for, and one text that scrolls."""
+        with Vertical(id="help"):
+            yield Sought(placeholder="type to narrow: time, copy, chain …   Esc closes", id="sought")
+            with VerticalScroll(can_focus=False):
+                yield Drawn(_help)
 
     def on_mount(self) -> None:
-        """The text scrolls with the arrows."""
-        self.query_one(VerticalScroll).focus()
+        """Typing starts at once."""
+        self.query_one(Input).focus()
+
+    @on(Input.Changed)
+    def narrow(self, event: Input.Changed) -> None:
+        """Only lines in which all words stand."""
+        words = tuple(event.value.lower().split())
+        self.query_one(Drawn).show(lambda width: _help(width, words))
+
+    @on(Input.Submitted)
+    def close(self) -> None:
+        """Enter closes."""
+        self.dismiss()
+
+    def action_scroll(self, lines: int) -> None:
+        """The text scrolls while the words keep the keyboard."""
+        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
 
 
-def _help(width: int) -> Content:
-    """Keys, then signs, then how to read a question."""
-    told = [heading("walking", width)]
-    told += [hanging(text((f"  {keys:12}", "command")), Content(said), width) for keys, said in WALKING]
-    told += [hanging(text((f"  {key.shown:12}", "command")), Content(key.meaning), width) for key in KEYS]
-    told.append(
-        hanging(text(("  Ctrl+P      ", "command")), Content("command palette: everything by name, and the colours"), width)
-    )
-    told.append(heading("signs", width))
-    signs = [(f"{sign} {word}", style, "what users were promised") for sign, word, style in VITALS.values()]
-    signs += [(f"{sign} {word}", style, "answer to a question") for sign, word, style in VERDICTS.values()]
-    signs += [(f"{sign} {word}", style, "state of a layer") for sign, word, style in LAYERS.values()]
-    signs += [(f"{sign} {word}", style, "severity of a finding") for word, (sign, style) in SEVERITIES.items()]
-    signs += [("△ was …", "new", "the answer was another one at the snapshot before")]
-    told += [hanging(text((f"  {sign:18}", style)), Content(said), width) for sign, style, said in signs]
-    told.append(heading("how to read it", width))
-    told += [hanging(text("  "), Content(said), width) for said in _READING]
-    return lines(*told)
+def _help(width: int, words: tuple[str, ...] = ()) -> Content:
+    """Keys, then signs, then how to read a question: what holds all words.
+
+    :param words: in lower case
+    """
+    told: list[Content] = []
+    for title, given in _SECTIONS:
+        kept = [line for line in given if holds(f"{title} {line[0]} {line[2]}", words)]
+        told += [heading(title, width)] if kept else []
+        told += [hanging(text((f"  {lead}", style)) if lead else text("  "), Content(said), width) for lead, style, said in kept]
+    return lines(*told) if told else text(("  nothing is called so", "dim"))
 
 
 _READING = (
@@ -60,6 +86,27 @@ _READING = (
     "The cause is named, one of a few, or open. Where it is open, what is odd and unexplained (u) may be the answer.",
     "A root cause explains the other findings; the chain shows what follows from what.",
 )
+
+
+_SIGNS = (
+    *((f"{sign} {word}", style, "what users were promised") for sign, word, style in VITALS.values()),
+    *((f"{sign} {word}", style, "answer to a question") for sign, word, style in VERDICTS.values()),
+    *((f"{sign} {word}", style, "state of a layer") for sign, word, style in LAYERS.values()),
+    *((f"{sign} {word}", style, "severity of a finding") for word, (sign, style) in SEVERITIES.items()),
+    ("△ was …", "new", "the answer was another one at the snapshot before"),
+)
+_SECTIONS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
+    (
+        "walking",
+        (
+            *((f"{keys:12}", "command", said) for keys, said in WALKING),
+            *((f"{key.shown:12}", "command", key.meaning) for key in KEYS),
+        ),
+    ),
+    ("signs", tuple((f"{lead:18}", style, said) for lead, style, said in _SIGNS)),
+    ("how to read it", tuple(("", "dim", said) for said in _READING)),
+)
+"""What the help tells: lead, style, words."""
 
 
 class SaveScreen(ModalScreen[str]):

@@ -6,6 +6,7 @@ from triage.model.diagnosis import Verdict
 from triage.model.vocabulary import Layer
 from triage.render.reading import layer_told
 from triage.tui.drawn import Draw
+from triage.tui.places import Stop
 from triage.tui.rows import counted_title, note_row, question_row
 from triage.tui.screens.listing import ListScreen
 from triage.tui.snapshot import Scene
@@ -25,9 +26,9 @@ class LayerScreen(ListScreen):
         super().__init__(scene)
         self.layer_shown = layer
 
-    def place(self) -> tuple[str, ...]:
+    def way(self) -> tuple[Stop, ...]:
         """Service and layer."""
-        return (*super().place(), self.layer_shown.value)
+        return self.further(self.layer_shown.value, "layer", self.layer_shown.value)
 
     def intro(self) -> Draw:
         """State of the layer, and what is asked there."""

@@ -13,6 +13,9 @@ from triage.tui.screens.walk import WalkScreen
 from triage.tui.widgets.choices import Choices, Row
 from triage.tui.widgets.detail import DetailPane
 
+_OPENED = {"layer", "rule", "vital", "signal"}
+"""Kinds of places that Enter goes to."""
+
 
 class ListScreen(WalkScreen):
     """A screen with a list of places. What a place tells and where it leads is the same on all of them."""
@@ -80,5 +83,14 @@ class ListScreen(WalkScreen):
         elif kind == "signal":
             self.post_message(PieceChosen("", where))
 
+    def opens(self) -> bool:
+        """Whether the highlighted row leads somewhere."""
+        return self.query_one(Choices).chosen.partition(":")[0] in _OPENED
+
+    def open_chosen(self) -> None:
+        """Go where the highlighted row leads."""
+        self.open(self.query_one(Choices).chosen)
+
     def _tell(self) -> None:
         self.query_one(DetailPane).show(self.detail(), self.snapshot)
+        self.show_keys()

@@ -11,6 +11,7 @@ from triage.render.answer import left_over, odd_line, unread_line
 from triage.render.chain import Node, trees, trigger
 from triage.render.reading import gaps, reading
 from triage.tui.drawn import Draw
+from triage.tui.places import Stop
 from triage.tui.rows import counted_title, finding_row, note_row, odd_row, short_row, title_row, to_do_row
 from triage.tui.screens.listing import ListScreen
 from triage.tui.snapshot import Snapshot
@@ -21,9 +22,9 @@ from triage.tui.words import counted, hanging, text
 class WhyNotScreen(ListScreen):
     """Everything that was ruled out, with the value that decides it."""
 
-    def place(self) -> tuple[str, ...]:
+    def way(self) -> tuple[Stop, ...]:
         """Service and list."""
-        return (*super().place(), "why not")
+        return self.further("why not", "why-not")
 
     def intro(self) -> Draw:
         """What the list is."""
@@ -44,9 +45,9 @@ class WhyNotScreen(ListScreen):
 class MissingScreen(ListScreen):
     """Everything that could not be judged, by what would help most."""
 
-    def place(self) -> tuple[str, ...]:
+    def way(self) -> tuple[Stop, ...]:
         """Service and list."""
-        return (*super().place(), "not evaluated")
+        return self.further("not evaluated", "missing")
 
     def intro(self) -> Draw:
         """How much was judged."""
@@ -72,9 +73,9 @@ class MissingScreen(ListScreen):
 class OddScreen(ListScreen):
     """Lines that nothing understands, and what is odd and explained by nothing: where no kind fits, the answer may stand here."""
 
-    def place(self) -> tuple[str, ...]:
+    def way(self) -> tuple[Stop, ...]:
         """Service and list."""
-        return (*super().place(), "odd")
+        return self.further("odd", "odd")
 
     def intro(self) -> Draw:
         """What the list is."""
@@ -100,9 +101,9 @@ class OddScreen(ListScreen):
 class ChainScreen(ListScreen):
     """What follows from what: a tree from each root cause, with the times."""
 
-    def place(self) -> tuple[str, ...]:
+    def way(self) -> tuple[Stop, ...]:
         """Service and list."""
-        return (*super().place(), "what follows from what")
+        return self.further("what follows from what", "chain")
 
     def rows(self) -> list[Row]:
         """One row for each finding, behind the lines of its tree; what only contributes stands below."""

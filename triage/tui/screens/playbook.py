@@ -13,6 +13,7 @@ from triage.playbooks import filled
 from triage.render.safe import inert_text
 from triage.tui.details import Detail
 from triage.tui.drawn import Draw, Drawn
+from triage.tui.places import Stop
 from triage.tui.rows import note_row, title_row
 from triage.tui.screens.walk import WalkScreen
 from triage.tui.snapshot import Scene
@@ -32,6 +33,7 @@ class PlaybookScreen(WalkScreen):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("p", "app.up", "Close", show=False)]
+    FIRST_KEYS: ClassVar[tuple[str, ...]] = ("y",)
 
     def __init__(self, scene: Scene, playbook: Playbook) -> None:
         super().__init__(scene)
@@ -46,9 +48,9 @@ class PlaybookScreen(WalkScreen):
         """The list has the keys."""
         self.query_one(Choices).focus()
 
-    def place(self) -> tuple[str, ...]:
+    def way(self) -> tuple[Stop, ...]:
         """Service and playbook."""
-        return (*super().place(), f"playbook {self.playbook.id}")
+        return self.further(f"playbook {self.playbook.id}", "playbook", self.playbook.id)
 
     def rule(self) -> str:
         """The playbook's kind."""
@@ -58,6 +60,7 @@ class PlaybookScreen(WalkScreen):
         """Show the steps."""
         self.query_one("#intro", Drawn).show(self._intro())
         self.query_one(Choices).fill(self._rows())
+        self.show_keys()
 
     def detail(self) -> Detail:
         """The commands of the highlighted step, to be copied."""

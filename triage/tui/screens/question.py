@@ -1,7 +1,8 @@
 """One question, or one vital sign: the answer, each piece of evidence, its chart over time, and how to check it by hand."""
 
+from typing import ClassVar
+
 from textual.app import ComposeResult
-from textual.containers import VerticalScroll
 from textual.content import Content
 
 from triage.model.diagnosis import Evidence, Finding, Promised
@@ -10,6 +11,7 @@ from triage.render.reading import began, place, those, vital_name
 from triage.tui.details import Detail, evidence_of, piece_of, proof
 from triage.tui.drawn import Draw, Drawn, nothing
 from triage.tui.messages import PieceChosen
+from triage.tui.places import Stop, joined
 from triage.tui.rows import evidence_row, missing_row, note_row, short_row, title_row
 from triage.tui.screens.listing import ListScreen
 from triage.tui.screens.walk import WalkScreen
@@ -21,6 +23,8 @@ from triage.tui.words import VITALS, answer, hanging, lines, severity, text, ver
 
 class EvidenceScreen(ListScreen):
     """A list of evidence with the chart of the highlighted piece."""
+
+    FIRST_KEYS: ClassVar[tuple[str, ...]] = ("y", "p")
 
     def owner(self) -> str:
         """The place that the evidence is of."""
@@ -40,6 +44,10 @@ class EvidenceScreen(ListScreen):
             super().open(where)
         elif where:
             self.post_message(PieceChosen(self.owner(), where))
+
+    def opens(self) -> bool:
+        """Whether there is something to go to."""
+        return bool(self.query_one(Choices).chosen)
 
     def start(self) -> str:
         """The deciding piece of evidence."""
@@ -68,10 +76,11 @@ class QuestionScreen(EvidenceScreen):
         """The question's own kind."""
         return self.kind
 
-    def place(self) -> tuple[str, ...]:
+    def way(self) -> tuple[Stop, ...]:
         """Service, layer, kind."""
         question = self.question()
-        return (*super().place(), *([question.layer.value] if question is not None else []), self.kind)
+        above = self.further(question.layer.value, "layer", question.layer.value) if question is not None else super().way()
+        return (*above, Stop(self.kind, joined("finding", self.kind)))
 
     def intro(self) -> Draw:
         """The question and its answer."""
@@ -163,9 +172,9 @@ class VitalScreen(EvidenceScreen):
         super().__init__(scene)
         self.vital = vital
 
-    def place(self) -> tuple[str, ...]:
+    def way(self) -> tuple[Stop, ...]:
         """Service and promise."""
-        return (*super().place(), vital_name(self.vital.partition(" ")[0]))
+        return self.further(vital_name(self.vital.partition(" ")[0]), "vital", self.vital)
 
     def owner(self) -> str:
         """The promise's own place."""
@@ -204,6 +213,8 @@ class PieceScreen(WalkScreen):
         self._owner = owner
         self._where = where
 
+    FIRST_KEYS: ClassVar[tuple[str, ...]] = ("y", "p")
+
     def body(self) -> ComposeResult:
         """What it says, and all there is to tell of it."""
         yield Drawn(id="intro")
@@ -211,14 +222,16 @@ class PieceScreen(WalkScreen):
 
     def begin(self) -> None:
         """The figures scroll."""
-        self.query_one("#detail .foot", VerticalScroll).can_focus = True
-        self.query_one("#detail .foot", VerticalScroll).focus()
+        self.query_one(DetailPane).focus()
 
-    def place(self) -> tuple[str, ...]:
+    def way(self) -> tuple[Stop, ...]:
         """Service, what it is evidence of, signal."""
         evidence = self.detail().evidence
-        names = [self._owner.partition(":")[2], evidence.signal if evidence is not None else self._where.partition(":")[2]]
-        return (*super().place(), *(name for name in names if name))
+        kind, _, name = self._owner.partition(":")
+        place = ("finding" if kind == "rule" else kind, name)
+        above = self.further(name, *place) if name else super().way()
+        own = evidence.signal if evidence is not None else self._where.partition(":")[2]
+        return (*above, Stop(own, joined(*(place if name else ()), self._where)))
 
     def detail(self) -> Detail:
         """The piece."""
@@ -236,3 +249,4 @@ class PieceScreen(WalkScreen):
         said = (lambda width: proof(evidence, self.snapshot, width)) if evidence is not None and self._owner else nothing
         self.query_one("#intro", Drawn).show(said)
         self.query_one(DetailPane).show(detail, self.snapshot)
+        self.show_keys()

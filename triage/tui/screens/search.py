@@ -10,6 +10,8 @@ from textual.widgets import Input
 from triage.model.diagnosis import Verdict
 from triage.model.vocabulary import catalogue
 from triage.tui.drawn import Drawn
+from triage.tui.matching import rank
+from triage.tui.places import Stop
 from triage.tui.rows import note_row, short_row
 from triage.tui.screens.listing import ListScreen
 from triage.tui.snapshot import Question, Snapshot
@@ -33,68 +35,69 @@ class SearchScreen(ListScreen):
 
     def begin(self) -> None:
         """Typing starts at once."""
-        self.query_one(Input).focus()
+        self.query_one("#words", Input).focus()
 
-    def place(self) -> tuple[str, ...]:
+    def way(self) -> tuple[Stop, ...]:
         """Service and search."""
-        return (*super().place(), "search")
+        return self.further("search", "search")
 
     def rows(self) -> list[Row]:
-        """What fits all words that were typed."""
-        words = self.query_one(Input).value.lower().split()
-        kinds = [question for question in self.snapshot.questions if _fits(_words_of(question), words)]
-        kinds.sort(key=lambda question: _rank(question, words))
-        rows = [short_row(question, self.snapshot) for question in kinds[:_MOST]]
-        if words:
-            rows += [_signal_row(name, told) for name, told in _signals(self.snapshot) if _fits(f"{name} {told}", words)][:_MOST]
-        return rows or [note_row("nothing fits")]
+        """What fits all words that were typed, what is called so first."""
+        typed = self.query_one("#words", Input).value
+        return [_row(place, self.snapshot) for place in sought(typed, self.snapshot)[:_MOST]] or [note_row("nothing fits")]
 
-    @on(Input.Changed)
+    @on(Input.Changed, "#words")
     def narrow(self) -> None:
         """The list follows the typing."""
         self.query_one(Choices).fill(self.rows(), anew=True)
         self._tell()
 
-    @on(Input.Submitted)
+    @on(Input.Submitted, "#words")
     def go(self) -> None:
         """Enter goes to the highlighted row."""
         self.open(self.query_one(Choices).chosen)
 
     def on_key(self, event: Key) -> None:
         """Arrows move in the list while the words keep the keyboard."""
-        if self.query_one(Input).has_focus and event.key in {"down", "up", "pagedown", "pageup"}:
+        if self.query_one("#words", Input).has_focus and event.key in {"down", "up", "pagedown", "pageup"}:
             choices = self.query_one(Choices)
             action = {"down": choices.action_cursor_down, "up": choices.action_cursor_up}.get(event.key)
             (action or (choices.action_page_down if event.key == "pagedown" else choices.action_page_up))()
             event.stop()
 
 
-def _words_of(question: Question) -> str:
-    """Everything that a question can be found by."""
-    signals = " ".join(evidence.signal for evidence in question.evidence)
-    return f"{question.rule} {question.title} {question.text} {signals} {' '.join(question.missing)} {question.layer.value}"
+def sought(typed: str, snapshot: Snapshot) -> list[Question | str]:
+    """Questions, and names of signals, that fit what was typed: what is called exactly so first; then what is there.
 
-
-def _fits(told: str, words: list[str]) -> bool:
-    """Whether every word occurs."""
-    low = told.lower()
-    return all(word in low for word in words)
-
-
-def _rank(question: Question, words: list[str]) -> tuple[int, int]:
-    """What is there first; of the rest those that are called by the words."""
-    called = f"{question.rule} {question.title}".lower()
-    return (question.verdict is not Verdict.PRESENT, not all(word in called for word in words))
-
-
-def _signals(snapshot: Snapshot) -> list[tuple[str, str]]:
-    """Signals that the diagnosis knows of, with their meaning."""
+    Signals are left out while nothing was typed.
+    """
     known = catalogue()
-    return [(one.signal, known[one.signal].meaning) for one in snapshot.diagnosis.coverage.signals if one.signal in known]
+    ranked: list[tuple[int, bool, Question | str]] = []
+    for question in snapshot.questions:
+        fit = rank(typed, (question.rule, question.title), told_of(question))
+        if fit is not None:
+            ranked.append((fit, question.verdict is not Verdict.PRESENT, question))
+    for signal in snapshot.diagnosis.coverage.signals if typed.strip() else ():
+        told = known[signal.signal].meaning if signal.signal in known else ""
+        fit = rank(typed, (signal.signal,), told)
+        if fit is not None and told:
+            ranked.append((fit, True, signal.signal))
+    return [place for _, _, place in sorted(ranked, key=lambda one: one[:2])]
 
 
-def _signal_row(name: str, told: str) -> Row:
+def told_of(question: Question) -> str:
+    """Everything that a question can be found by besides its name."""
+    signals = " ".join(evidence.signal for evidence in question.evidence)
+    return f"{question.text} {signals} {' '.join(question.missing)} {question.layer.value}"
+
+
+def _row(place: Question | str, snapshot: Snapshot) -> Row:
+    """A question, or a signal with its meaning."""
+    if isinstance(place, Question):
+        return short_row(place, snapshot)
+    meaning = catalogue()[place].meaning
+
     def draw(width: int) -> Content:
-        return hanging(text(("~ ", "window"), (f"{name}  ", "strong")), text((told, "dim")), width)
+        return hanging(text(("~ ", "window"), (f"{place}  ", "strong")), text((meaning, "dim")), width)
 
-    return Row(f"signal:{name}", draw)
+    return Row(f"signal:{place}", draw)

@@ -4,6 +4,7 @@ from textual.content import Content
 
 from triage.model.diagnosis import SignalCoverage, SourceView
 from triage.tui.drawn import Draw
+from triage.tui.places import Stop
 from triage.tui.rows import note_row, title_row
 from triage.tui.screens.listing import ListScreen
 from triage.tui.snapshot import Scene
@@ -32,9 +33,9 @@ class SourcesScreen(ListScreen):
         super().show_activity(scene)
         self.query_one(Choices).fill(self.rows())
 
-    def place(self) -> tuple[str, ...]:
+    def way(self) -> tuple[Stop, ...]:
         """Service and list."""
-        return (*super().place(), "sources")
+        return self.further("sources", "sources")
 
     def intro(self) -> Draw:
         """How the service is known."""

@@ -1,8 +1,8 @@
 """The top of the walk: what users notice, the five layers below it, and the one finding with its proof."""
 
 from collections.abc import Iterator
+from typing import ClassVar
 
-from textual import events
 from textual.content import Content
 
 from triage.model.diagnosis import Promised
@@ -22,10 +22,13 @@ _SHORT = 3
 _HEADLINE = 2
 _FINDINGS = 8
 _WAYS = 4
+_HINT = "Enter down, Esc up, n first finding, ? keys"
 
 
 class StackScreen(ListScreen):
     """One look: how the service is, what is wrong since when, where in the stack, and what proves it."""
+
+    IS_TOP: ClassVar[bool] = True
 
     def intro(self) -> Draw:
         """The headline; while watching, what became different."""
@@ -39,6 +42,8 @@ class StackScreen(ListScreen):
                 told.append(hanging(text(" "), text((window(diagnosis), "dim")), width))
             told += [first_lines(line, _ANSWER, width) if not self.is_tall else line for line in self._axis(width)]
             told += [hanging(text((" △ ", "new")), Content(line), width) for line in news[:_NEWS]]
+            if self.scene.is_first_time:
+                told.append(text((" new here? ", "window"), (_HINT, "dim")))
             return lines(*told)
 
         return draw
@@ -89,7 +94,8 @@ class StackScreen(ListScreen):
         worst = next((one for one in vitals_of(self.snapshot.diagnosis) if one.state is Promised.BROKEN), None)
         return f"vital:{vital_id(worst)}" if worst is not None else f"layer:{Layer.PLATFORM.value}"
 
-    def on_resize(self, _event: events.Resize) -> None:
+    def on_resize(self) -> None:
         """Rows are higher on a tall screen."""
         if self.is_mounted:
             self.refill()
+        super().on_resize()

@@ -1,22 +1,35 @@
 """What all screens of the walk have: a line on top, a body, the time, and the keys."""
 
+from dataclasses import replace
 from typing import ClassVar
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Input
 
 from triage.tui.details import Detail
+from triage.tui.keys import Foot
 from triage.tui.messages import CurveDrawn
+from triage.tui.places import Stop, joined
+from triage.tui.remembered import Layout
 from triage.tui.snapshot import Scene, Snapshot
 from triage.tui.widgets.chart import Chart
+from triage.tui.widgets.choices import Choices
 from triage.tui.widgets.crumb import Crumb
+from triage.tui.widgets.detail import DetailPane
 from triage.tui.widgets.keybar import KeyBar
+from triage.tui.widgets.narrowing import Narrowing
 from triage.tui.widgets.timeline import Timeline
 
-_WIDE, _TALL = 120, 36
+_WIDE, _TALL = 150, 36
 BREAKPOINTS = [(0, "-narrow"), (_WIDE, "-wide")], [(0, "-short"), (_TALL, "-tall")]
 """Classes of a screen by its columns and by its rows: wide ones show things side by side, tall ones what is only nice to have."""
+
+_ZOOMS: dict[type[Widget], str] = {Choices: "-zoom-list", DetailPane: "-zoom-detail"}
+"""Class of a screen on which a pane stands alone."""
 
 
 class WalkScreen(Screen[None]):
@@ -28,7 +41,16 @@ class WalkScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "app.up", "Up", show=False),
         Binding("left,h,backspace", "app.up", "Up", show=False),
+        Binding("tab", "pane(1)", "Next pane", show=False),
+        Binding("shift+tab", "pane(-1)", "Pane before", show=False),
+        Binding("shift+down", "beside(1)", "Down beside", show=False),
+        Binding("shift+up", "beside(-1)", "Up beside", show=False),
     ]
+    IS_TOP: ClassVar[bool] = False
+    """Whether nothing is above it."""
+
+    FIRST_KEYS: ClassVar[tuple[str, ...]] = ()
+    """Keys that matter most here; they are named at the foot before others."""
 
     def __init__(self, scene: Scene) -> None:
         super().__init__()
@@ -49,6 +71,7 @@ class WalkScreen(Screen[None]):
         self._fit()
         yield Crumb()
         yield from self.body()
+        yield Narrowing()
         yield Timeline()
         yield KeyBar()
 
@@ -63,13 +86,23 @@ class WalkScreen(Screen[None]):
         """What is between the line on top and the time."""
         yield from ()
 
-    def place(self) -> tuple[str, ...]:
-        """Where in the walk this is, from the service down."""
-        return (self.snapshot.diagnosis.service,)
+    def way(self) -> tuple[Stop, ...]:
+        """Where in the walk this is, from the service down; the last step is this screen."""
+        return (Stop(self.snapshot.diagnosis.service, ""),)
+
+    def further(self, name: str, *address: str) -> tuple[Stop, ...]:
+        """The way to a place right below the top of the walk."""
+        return (Stop(self.snapshot.diagnosis.service, ""), Stop(name, joined(*address)))
+
+    @property
+    def address(self) -> str:
+        """Where this screen is."""
+        return self.way()[-1].address
 
     def on_mount(self) -> None:
         """Show the scene that the screen was made with."""
         self.show(self.scene)
+        self.lay_out(self.scene.layout)
         self.begin()
 
     def begin(self) -> None:
@@ -78,16 +111,120 @@ class WalkScreen(Screen[None]):
     def show(self, scene: Scene) -> None:
         """Show another scene, keeping the place on the screen."""
         self.scene = scene
-        self.query_one(Crumb).scene(scene, self.place())
+        self.query_one(Crumb).scene(scene, self.way())
         self.query_one(Timeline).show(scene.newest, scene.moment)
         self.refill()
 
     def show_activity(self, scene: Scene) -> None:
         """Show what goes on, and nothing else."""
-        self.query_one(Crumb).scene(scene, self.place())
+        self.query_one(Crumb).scene(scene, self.way())
 
     def refill(self) -> None:
         """Show the snapshot in the screen's own widgets."""
+
+    def opens(self) -> bool:
+        """Whether Enter leads somewhere."""
+        return False
+
+    def open_chosen(self) -> None:
+        """Go where Enter leads."""
+
+    def show_keys(self) -> None:
+        """Show the keys that do something here."""
+        self.query_one(KeyBar).foot = Foot(not self.IS_TOP, self.opens(), self.FIRST_KEYS)
+
+    # Panes
+
+    def panes(self) -> list[Widget]:
+        """What can have the keys, from the top down."""
+        return [
+            pane for pane in self.query("#words, Choices, DetailPane, #narrowing") if pane.display or not self._is_aside(pane)
+        ]
+
+    @staticmethod
+    def _is_aside(pane: Widget) -> bool:
+        """Whether a pane that is not shown should stay so: words are not typed into a line that nobody asked for."""
+        return isinstance(pane, Narrowing)
+
+    def action_pane(self, step: int) -> None:
+        """Give the keys to another pane; one for which there is no room gets the whole screen."""
+        panes = self.panes()
+        if not panes:
+            return
+        here = next((place for place, pane in enumerate(panes) if pane.has_focus), -step)
+        self._zoom("")
+        there = panes[(here + step) % len(panes)]
+        if not there.display:
+            self._zoom(_ZOOMS[type(there)])
+        there.focus()
+
+    def action_beside(self, lines: int) -> None:
+        """Move in the pane that has not the keys."""
+        details = [pane for pane in self.query(DetailPane) if not pane.has_focus]
+        for detail in details:
+            detail.action_scroll_words(lines)
+        for choices in () if details else self.query(Choices):
+            if lines > 0:
+                choices.action_cursor_down()
+            else:
+                choices.action_cursor_up()
+
+    def zoom(self) -> None:
+        """The pane that has the keys gets the whole screen, or gives it back."""
+        kind = next((_ZOOMS[type(pane)] for pane in self.query("Choices, DetailPane") if pane.has_focus), _ZOOMS[Choices])
+        self._zoom("" if self.has_class(kind) else kind)
+
+    def _zoom(self, kind: str) -> None:
+        """One pane alone, or with an empty word all."""
+        for one in _ZOOMS.values():
+            self.set_class(one == kind, one)
+
+    def lay_out(self, layout: Layout) -> None:
+        """Share the room between the list and what is told of its rows."""
+        self.scene = replace(self.scene, layout=layout)
+        if not self.query(Choices) or not self.query(DetailPane):
+            return
+        choices, detail = self.query_one(Choices), self.query_one(DetailPane)
+        share = layout.columns if self.has_class("-wide") else layout.rows
+        across, down = (share, None) if self.has_class("-wide") else (None, share)
+        choices.styles.width = f"{across}fr" if across else None
+        detail.styles.width = f"{100 - across}fr" if across else None
+        choices.styles.height = choices.styles.max_height = f"{down}%" if down else None
+
+    def on_resize(self) -> None:
+        """Columns are shared in another way than rows."""
+        if self.is_mounted:
+            self.lay_out(self.scene.layout)
+
+    # A filter
+
+    def narrow(self) -> None:
+        """Type words that rows must hold."""
+        if self.query(Choices):
+            self.query_one(Narrowing).begin()
+
+    def widen(self) -> bool:
+        """Show all rows again; whether some were left out."""
+        line = self.query_one(Narrowing)
+        was_open = line.display
+        line.clear_away()
+        return was_open
+
+    @on(Input.Changed, "#narrowing")
+    def leave_out(self, event: Input.Changed) -> None:
+        """The list follows the typing."""
+        event.stop()
+        self.query_one(Choices).narrow(self.query_one(Narrowing).words)
+
+    @on(Input.Submitted, "#narrowing")
+    @on(Narrowing.Ended)
+    def back_to_list(self, event: Input.Submitted | Narrowing.Ended) -> None:
+        """The list has the keys again; without words nothing is left out."""
+        event.stop()
+        line = self.query_one(Narrowing)
+        if not line.words:
+            line.clear_away()
+        self.query_one(Choices).focus()
 
     def detail(self) -> Detail:
         """What is told of the thing that is highlighted."""

@@ -13,7 +13,11 @@ from textual.strip import Strip
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
+from triage.tui.matching import holds
+
 _GUTTER = 2
+_FULL = 1000
+"""Cells in which a row is drawn to be searched: nothing is cut."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,24 @@ class Row:
 
     id: str
     draw: Callable[[int], Content]
+
+
+def narrowed(rows: tuple[Row, ...], words: tuple[str, ...]) -> tuple[Row, ...]:
+    """The rows in which all words stand, each group of them below its heading; a note if there are none.
+
+    :param words: in lower case
+    """
+    if not words:
+        return rows
+    kept: list[Row] = []
+    heading: Row | None = None
+    for row in rows:
+        if not row.id:
+            heading = row
+        elif holds(f"{row.id} {row.draw(_FULL).plain}", words):
+            kept += [*([heading] if heading is not None else []), row]
+            heading = None
+    return tuple(kept) or (Row("", lambda _width: Content("  no row holds these words")),)
 
 
 class Choices(OptionList):
@@ -41,7 +63,9 @@ class Choices(OptionList):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's word
         super().__init__(id=id, markup=False, compact=True)
+        self._all: tuple[Row, ...] = ()
         self._rows: tuple[Row, ...] = ()
+        self._words: tuple[str, ...] = ()
         self._drawn_for: tuple[tuple[Row, ...], int] | None = None
         self._start = ""
 
@@ -57,10 +81,21 @@ class Choices(OptionList):
         :param start: id of the row to highlight where there was no highlight
         :param anew: highlight the first row instead, whatever was highlighted
         """
-        self._rows = tuple(rows)
+        self._all = tuple(rows)
+        self._rows = narrowed(self._all, self._words)
         if anew:
             self.clear_options()
         self._draw(start)
+
+    def narrow(self, words: tuple[str, ...]) -> None:
+        """Show only rows in which all words stand, with their headings.
+
+        :param words: in lower case
+        """
+        if words != self._words:
+            self._words = words
+            self._rows = narrowed(self._all, words)
+            self._draw("")
 
     def on_resize(self, _event: events.Resize) -> None:
         """Rows are drawn for their width."""

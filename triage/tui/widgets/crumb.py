@@ -1,39 +1,76 @@
-"""The line at the top: where in the walk this is, how the service is, and as of when."""
+"""The line at the top: where in the walk this is, how the service is, and as of when. A click on a step goes there."""
 
+from textual import events
 from textual.content import Content
 
 from triage.model.units import clock
 from triage.tui.drawn import Drawn
+from triage.tui.messages import PlaceChosen
+from triage.tui.places import Stop
 from triage.tui.snapshot import Scene
 from triage.tui.words import fitted, joined, status, text
 
 _ROOMY = 60
 """From so many cells on there is room for the time."""
 
+_BETWEEN, _CUT = " › ", "… › "
+
 
 class Crumb(Drawn):
     """One line."""
 
-    def scene(self, scene: Scene, place: tuple[str, ...]) -> None:
+    ALLOW_SELECT = False
+
+    def scene(self, scene: Scene, way: tuple[Stop, ...]) -> None:
         """Show where the walk is.
 
-        :param place: from the service down
+        :param way: from the service down
         """
-        self.show(lambda width: _line(scene, place, width))
+        self._scene, self._way = scene, way
+        self.show(lambda width: _line(scene, way, width))
+
+    def on_click(self, event: events.Click) -> None:
+        """Go to the step under the pointer."""
+        left = event.get_content_offset(self)
+        place = left.x if left is not None else -1
+        shown = _shown(self._way, _room(self._scene, self.content_size.width))
+        begin = len(_CUT) if len(shown) < len(self._way) else 0
+        for step in shown:
+            if begin <= place < begin + Content(step.name).cell_length:
+                self.post_message(PlaceChosen(step.address))
+                return
+            begin += Content(step.name).cell_length + len(_BETWEEN)
 
 
-def _line(scene: Scene, place: tuple[str, ...], width: int) -> Content:
+def _line(scene: Scene, way: tuple[Stop, ...], width: int) -> Content:
     """Place at the left, state at the right; of too little room the time goes first, then the place from its begin."""
+    room = _room(scene, width)
+    shown = _shown(way, room)
+    parts = [text((step.name, "strong" if step is way[-1] else "dim")) for step in shown]
+    where = Content(_BETWEEN).join(parts)
+    if len(shown) < len(way):
+        where = Content.assemble(_CUT, where)
+    return Content.assemble(fitted(where, room), "  ", _state(scene, width))
+
+
+def _shown(way: tuple[Stop, ...], room: int) -> tuple[Stop, ...]:
+    """As many steps as there is room for, the last ones."""
+    for first in range(len(way)):
+        cells = sum(Content(step.name).cell_length for step in way[first:]) + len(_BETWEEN) * (len(way) - first - 1)
+        if cells + (len(_CUT) if first else 0) <= room:
+            return way[first:]
+    return way[-1:]
+
+
+def _room(scene: Scene, width: int) -> int:
+    """Cells for the place."""
+    return max(width - _state(scene, width).cell_length - 2, 8)
+
+
+def _state(scene: Scene, width: int) -> Content:
+    """How the service is, and as of when."""
     state = status(scene.snapshot.diagnosis.status)
-    if width >= _ROOMY:
-        state = joined([state, text((_time(scene), "dim"))], "  ")
-    room = max(width - state.cell_length - 2, 8)
-    parts = [text((name, "strong" if number == len(place) - 1 else "dim")) for number, name in enumerate(place)]
-    where = Content(" › ").join(parts)
-    while where.cell_length > room and len(parts) > 1:
-        parts = parts[1:]
-        where = Content.assemble("… › ", Content(" › ").join(parts))
-    return Content.assemble(fitted(where, room), "  ", state)
+    return joined([state, text((_time(scene), "dim"))], "  ") if width >= _ROOMY else state
 
 
 def _time(scene: Scene) -> str:

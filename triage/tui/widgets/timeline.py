@@ -1,5 +1,6 @@
 """The time at the foot of every screen: the curve of the trouble over all that is known, and the moment that is looked at."""
 
+from textual import events
 from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
@@ -8,6 +9,7 @@ from triage.model.diagnosis import Spark
 from triage.model.units import clock
 from triage.render.spark import bounds, is_drawn, pooled
 from triage.tui.curves import coarse
+from triage.tui.messages import MomentChosen
 from triage.tui.snapshot import Snapshot
 from triage.tui.words import STYLES, text
 
@@ -33,6 +35,15 @@ class Timeline(Widget):
         self.moment = moment
         self.refresh()
 
+    def on_click(self, event: events.Click) -> None:
+        """Look at the moment under the pointer; at a sign, at the moment that it stands for."""
+        newest = self._newest
+        if newest is None or newest.end <= newest.begin:
+            return
+        left, room = _track_of(newest, self.size.width)
+        if left <= event.x < left + room:
+            self.post_message(MomentChosen(_moment_at(newest, event.x - left, room)))
+
     def render(self) -> Content:
         """The lines."""
         newest = self._newest
@@ -41,13 +52,26 @@ class Timeline(Widget):
         if newest.spoken:
             return Content(f" {_said(newest, self.moment)}")
         first, last = clock(newest.begin, newest.near), clock(newest.end, newest.near)
-        room = max(self.size.width - len(first) - len(last) - 4, 10)
+        left, room = _track_of(newest, self.size.width)
         alone = self.size.height < 2
         track = _track(newest, self.moment, room, signs=alone)
         line = Content.assemble((f" {first} ", STYLES["dim"]), track, (f" {last} ", STYLES["dim"]))
         if alone:
             return line
-        return Content("\n").join([line, Content(" " * (len(first) + 2)).append(_moments(newest, self.moment, room))])
+        return Content("\n").join([line, Content(" " * left).append(_moments(newest, self.moment, room))])
+
+
+def _track_of(snapshot: Snapshot, width: int) -> tuple[int, int]:
+    """First cell and number of cells of the curve."""
+    first, last = clock(snapshot.begin, snapshot.near), clock(snapshot.end, snapshot.near)
+    return len(first) + 2, max(width - len(first) - len(last) - 4, 10)
+
+
+def _moment_at(snapshot: Snapshot, cell: int, room: int) -> float | None:
+    """The moment of a cell; None at the end. A cell that holds a moment worth a look means that moment."""
+    here = [moment for moment in moments_of(snapshot) if _place(snapshot, moment, room) == cell]
+    share = (cell + 0.5) / room
+    return _inside(snapshot, here[0] if here else snapshot.begin + share * (snapshot.end - snapshot.begin))
 
 
 def _said(snapshot: Snapshot, moment: float | None) -> str:
