@@ -41,7 +41,7 @@ def ruled_out(rulings: Sequence[Ruling], findings: Sequence[Finding]) -> tuple[R
 
 def _nearest(ruling: Ruling) -> Answer:
     """The subject on which an absent rule came nearest to being present: most of its evidence for holds."""
-    return max(ruling.answers, key=lambda a: sum(e.verdict is Verdict.PRESENT for way in a.ways for e in way.outcome.evidence))
+    return max(ruling.answers, key=lambda a: sum(look.verdict is Verdict.PRESENT for way in a.ways for look in way.outcome.looks))
 
 
 def not_evaluated(ruling: Ruling) -> NotEvaluated:

@@ -36,7 +36,7 @@ def verdict(condition: object, frame: Frame, subject: str = "replica/a", onset: 
 
 def evidence(condition: object, frame: Frame, subject: str = "replica/a", onset: float | None = None) -> Evidence:
     """Its one piece of evidence."""
-    (one,) = asked(condition, frame, subject, onset).evidence
+    (one,) = [look.evidence for look in asked(condition, frame, subject, onset).looks]
     return one
 
 
@@ -88,9 +88,9 @@ def test_learning_more_never_turns_an_answer_round(verdicts: list[Verdict], plac
 
 def test_only_what_decides_is_evidence() -> None:
     """Of alternatives the ones that hold, of requirements the ones that fail; else all of them."""
-    assert [e.verdict for e in asked({"any": [FALSE, TRUE, OPEN]}, KNOWN).evidence] == [PRESENT]
-    assert [e.verdict for e in asked({"all": [FALSE, TRUE, OPEN]}, KNOWN).evidence] == [ABSENT]
-    assert [e.verdict for e in asked({"all": [TRUE, OPEN]}, KNOWN).evidence] == [PRESENT, UNKNOWN]
+    assert [look.verdict for look in asked({"any": [FALSE, TRUE, OPEN]}, KNOWN).looks] == [PRESENT]
+    assert [look.verdict for look in asked({"all": [FALSE, TRUE, OPEN]}, KNOWN).looks] == [ABSENT]
+    assert [look.verdict for look in asked({"all": [TRUE, OPEN]}, KNOWN).looks] == [PRESENT, UNKNOWN]
 
 
 # Missing data
@@ -354,7 +354,7 @@ def test_named_values_come_from_what_holds_first() -> None:
     """Two alternatives give one name: the finding's sentence speaks of the one that holds."""
     outcome = asked({"any": [{**FALSE, "as": "it"}, {"signal": "kv.usage", "stat": "max", "above": 0.5, "as": "it"}]}, KNOWN)
     name, first = outcome.named[0]
-    assert (name, first.verdict, first.stat) == ("it", PRESENT, "max")
+    assert (name, first.verdict, first.evidence.stat) == ("it", PRESENT, "max")
 
 
 # Events

@@ -5,9 +5,10 @@ from collections.abc import Collection, Mapping, Sequence
 from triage.engine.explanation.findings import is_effect, present_answers
 from triage.engine.explanation.rank import SLACK
 from triage.engine.explanation.wording import noun
+from triage.engine.rules.context import Look
 from triage.engine.rules.evaluate import Answer, Ruling
 from triage.engine.sources import how_to_get
-from triage.model.diagnosis import CauseState, CauseView, Evidence, Finding, Rival, Status, Verdict
+from triage.model.diagnosis import CauseState, CauseView, Finding, Rival, Status, Verdict
 from triage.model.vocabulary import catalogue
 
 _MOST_RIVALS = 5
@@ -58,7 +59,7 @@ def cause_of(status: Status, findings: Sequence[Finding], rulings: Sequence[Ruli
 
 def _told_by(effect: Ruling) -> set[str]:
     """What an effect shows itself by: that has to be explained, too, and speaks for none of what may have brought it about."""
-    return {e.signal for answer in present_answers(effect) for way in answer.ways for e in way.outcome.evidence}
+    return {look.signal for answer in present_answers(effect) for way in answer.ways for look in way.outcome.looks}
 
 
 def _without_root(status: Status, rulings: Sequence[Ruling], noticed: Collection[str]) -> CauseView:
@@ -108,20 +109,20 @@ def _shown(answer: Answer, noticed: Collection[str]) -> float:
     What has held since before all data is a circumstance and tells of none, one curve alone fits many kinds; that users
     suffer, or that steps take longer, fits every kind.
     """
-    return max((_share(way.outcome.evidence, noticed) for way in answer.ways if way.verdict is Verdict.UNKNOWN), default=0.0)
+    return max((_share(way.outcome.looks, noticed) for way in answer.ways if way.verdict is Verdict.UNKNOWN), default=0.0)
 
 
-def _share(parts: Sequence[Evidence], noticed: Collection[str]) -> float:
-    telling = [e for e in parts if e.signal not in noticed and e.signal not in PACE]
-    held = [e for e in telling if e.verdict is Verdict.PRESENT and e.since is not None]
-    said = any(e.signal.startswith("event:") for e in held)
+def _share(looks: Sequence[Look], noticed: Collection[str]) -> float:
+    telling = [look for look in looks if look.signal not in noticed and look.signal not in PACE]
+    held = [look for look in telling if look.verdict is Verdict.PRESENT and look.span[0] is not None]
+    said = any(look.signal.startswith("event:") for look in held)
     return len(held) / len(telling) if said or len(held) > 1 else 0.0
 
 
 def _rival(ruling: Ruling, answer: Answer) -> Rival:
     """An open kind as a rival."""
     rule = ruling.rule
-    seen = [noun(e) for e in answer.shown if e.verdict is Verdict.PRESENT]
+    seen = [noun(e) for e in answer.held]
     return Rival(
         rule=rule.id,
         title=rule.title,

@@ -30,9 +30,10 @@ def sentence(rule: Rule, answer: Answer, onset: float | None, count: int) -> str
     """
     values: dict[str, str] = {"subject": _subject(answer.subject, count), "onset": clock(onset)}
     units: dict[str, set[str]] = {}
-    for name, evidence in answer.named:
+    named = [(name, look.evidence) for name, look in answer.named if f"{{{name}" in rule.finding]
+    for name, evidence in named:
         units.setdefault(name, set()).add(_sort(evidence))
-    for name, evidence in answer.named:
+    for name, evidence in named:
         value = _value(evidence)
         mixed = len(units[name]) > 1 and not evidence.signal.startswith(_TOLD)
         values.setdefault(name, f"{noun(evidence)}: {value}" if mixed and not evidence.unit and evidence.held is None else value)

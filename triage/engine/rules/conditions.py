@@ -1,8 +1,8 @@
 """Conditions over a recording, in three-valued logic: what is missing makes a condition unknown, never false."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import cast
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from triage.engine.frame import Frame
 from triage.engine.onset import longest_run, onset_index
 from triage.engine.quantiles import Interval
 from triage.engine.queries import query_of
-from triage.engine.rules.context import Context, Outcome
+from triage.engine.rules.context import NEVER, Context, Look, Outcome, Span
 from triage.engine.rules.occurrences import matches, occurred, seen
 from triage.engine.sparks import spark_of
 from triage.engine.statistics import cells_of, exact, known, statistic
@@ -27,7 +27,7 @@ _UNSEEN = 0.5
 
 
 def judge(condition: Condition, context: Context) -> Outcome:
-    """The verdict of a condition with its evidence."""
+    """The verdict of a condition with what was looked at."""
     match condition:
         case All():
             return _joined(_all_of(condition, context), every=True)
@@ -37,11 +37,11 @@ def judge(condition: Condition, context: Context) -> Outcome:
             inner = judge(condition.not_, context)
             return replace(inner, verdict=_turned(inner.verdict))
         case Measure():
-            return _measured(condition, context)
+            return _single(_measured(condition, context), condition.as_name)
         case Occurrence():
-            return _named(condition.as_name, occurred(condition, context))
+            return _single(occurred(condition, context), condition.as_name)
         case Observed():
-            return _named(condition.as_name, seen(condition, context))
+            return _single(seen(condition, context), condition.as_name)
         case Known():
             return _single(_known(condition, context))
         case Gone():
@@ -58,17 +58,16 @@ def _all_of(condition: All, context: Context) -> list[Outcome]:
     return outcomes
 
 
-def _single(evidence: Evidence) -> Outcome:
-    return Outcome(evidence.verdict, (evidence,), (), evidence.since, evidence.until)
-
-
-def _named(name: str, evidence: Evidence) -> Outcome:
-    return replace(_single(evidence), named=((name, evidence),) if name else ())
+def _single(look: Look, name: str = "") -> Outcome:
+    return Outcome(look.verdict, (look,), ((name, look),) if name else (), lambda: look.span)
 
 
 def _turned(verdict: Verdict) -> Verdict:
     """Kleene's not."""
-    return {PRESENT: ABSENT, ABSENT: PRESENT, UNKNOWN: UNKNOWN}[verdict]
+    return _OPPOSITE[verdict]
+
+
+_OPPOSITE = {PRESENT: ABSENT, ABSENT: PRESENT, UNKNOWN: UNKNOWN}
 
 
 def both(verdicts: Sequence[Verdict]) -> Verdict:
@@ -89,13 +88,13 @@ def _joined(parts: Sequence[Outcome], *, every: bool) -> Outcome:
     telling = parts
     if (not every and verdict is PRESENT) or (every and verdict is ABSENT):
         telling = [part for part in parts if part.verdict is verdict]
-    evidence = tuple(e for part in telling for e in part.evidence)
+    looks = tuple(look for part in telling for look in part.looks)
     speaking = sorted(parts, key=lambda part: part.verdict is not PRESENT)
     named = tuple(pair for part in speaking for pair in part.named)
-    return Outcome(verdict, evidence, named, *_span_of([part for part in telling if part.verdict is PRESENT], every=every))
+    return Outcome(verdict, looks, named, lambda: _span_of([part for part in telling if part.verdict is PRESENT], every=every))
 
 
-def _span_of(parts: Sequence[Outcome], *, every: bool) -> tuple[float | None, float | None]:
+def _span_of(parts: Sequence[Outcome], *, every: bool) -> Span:
     """When several conditions that hold began to do so, and when that was over.
 
     Together they hold from the last beginning to the first end; of alternatives one is enough, from the first to the last.
@@ -112,16 +111,15 @@ def _span_of(parts: Sequence[Outcome], *, every: bool) -> tuple[float | None, fl
 # Measures
 
 
-def _measured(measure: Measure, context: Context) -> Outcome:
+def _measured(measure: Measure, context: Context) -> Look:
     """A signal against its bound, for each subject or for all of them as one."""
     subjects = subjects_for(context.frame, measure.signal, context.subject)
     if measure.across in ("any", "all") and len(subjects) > 1:
         single = [_measure_one(measure, context, [subject]) for subject in subjects]
         join = either if measure.across == "any" else both
-        verdict = join([e.verdict for e in single])
-        worst = next((e for e in single if e.verdict is verdict), single[0])
-        return _named(measure.as_name, worst)
-    return _named(measure.as_name, _measure_one(measure, context, subjects))
+        verdict = join([look.verdict for look in single])
+        return next((look for look in single if look.verdict is verdict), single[0])
+    return _measure_one(measure, context, subjects)
 
 
 def subjects_for(frame: Frame, signal: str, subject: Subject) -> list[Subject]:
@@ -136,56 +134,95 @@ def subjects_for(frame: Frame, signal: str, subject: Subject) -> list[Subject]:
     return [one for one in having if one in related or (subject.scope is Scope.SERVICE and one.scope is not Scope.TARGET)]
 
 
-def _measure_one(measure: Measure, context: Context, subjects: Sequence[Subject]) -> Evidence:
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A value held against its bound.
+
+    :param value: None if it is unknown
+    :param threshold: None if it is unknown
+    :param words: what the threshold is
+    :param held: of a condition that must last the longest time for which it did hold, seconds
+    :param text: why the verdict is unknown
+    """
+
+    verdict: Verdict
+    value: Interval | None = None
+    threshold: Interval | None = None
+    words: str = ""
+    held: float | None = None
+    text: str = ""
+
+
+def _measure_one(measure: Measure, context: Context, subjects: Sequence[Subject]) -> Look:
     """A signal of some subjects, taken as one, against its bound."""
-    frame = context.frame
-    across = _across(measure)
+    weighed = _weighed(measure, context, subjects)
+    compared = weighed.value is None or weighed.threshold is not None
+    return Look(
+        weighed.verdict,
+        measure.signal,
+        measure.signal if compared else f"{measure.signal} ({weighed.text})",
+        partial(_when, measure, context, subjects, weighed),
+        partial(_explained, measure, context, subjects, weighed),
+    )
+
+
+def _weighed(measure: Measure, context: Context, subjects: Sequence[Subject]) -> Weighed:
+    """The verdict on a signal of some subjects, taken as one."""
+    frame, across = context.frame, _across(measure)
     op, bound = _bound_of(measure)
     value = statistic(frame, measure.signal, subjects, measure.stat, _span(measure, frame), across) if subjects else None
-    base = _usual(measure, context, subjects) if subjects else None
-    shown: dict[str, object] = {
-        "signal": measure.signal,
-        "subject": str(subjects[0] if len(subjects) == 1 else context.subject),
-        "stat": measure.stat,
-        "lasting": measure.lasting,
-        "unit": _unit(measure),
-        "op": op,
-        "baseline": base.estimate if base and np.isfinite(base.estimate) else None,
-        "verdict": UNKNOWN,
-        "query": query_of(frame, measure.signal, subjects, measure.stat),
-    }
     if value is None:
-        return Evidence.model_validate({**shown, "text": _why_missing(frame, measure.signal)})
-    threshold, words = _threshold(bound, measure, context, subjects)
-    shown |= {"value": value.estimate, "low": value.low if value.low != value.high else None, "threshold_of": words}
-    if value.low != value.high and np.isfinite(value.high):
-        shown["high"] = value.high
-    floor = _floor(bound) if threshold is None else None
-    if threshold is None and floor is None:
-        return Evidence.model_validate({**shown, "text": f"nothing to compare with: {words}"})
-    threshold = threshold or cast(Interval, floor)
+        return Weighed(UNKNOWN)
+    limit, words = _threshold(bound, measure, context, subjects)
+    floor = _floor(bound) if limit is None else None
+    threshold = limit or floor
+    if threshold is None:
+        return Weighed(UNKNOWN, value, None, words, text=f"nothing to compare with: {words}")
     cells = cells_of(frame, measure.signal, subjects, across)
     verdict, held = _compared(value, op, threshold), None
     if measure.lasting is not None:
         verdict, held = _lasts(cells, op, threshold, measure, frame)
     if floor is not None and verdict is not (ABSENT if op[0] == ">" else PRESENT):
-        return Evidence.model_validate({**shown, "text": f"nothing to compare with: {words}"})
+        return Weighed(UNKNOWN, value, None, words, text=f"nothing to compare with: {words}")
     if measure.lasting is None and _rests_on_the_unseen(measure, op, verdict, cells, frame):
-        verdict, shown["text"] = UNKNOWN, "too little of the span was seen to say so"
-    since = until = None
-    if cells is not None and verdict is PRESENT:
-        since = _since(cells, op, threshold.estimate, frame)
-        until = _until(cells, op, threshold.estimate, frame)
-    return Evidence.model_validate(
-        {
-            **shown,
-            "threshold": threshold.estimate,
-            "verdict": verdict,
-            "held": held,
-            "since": since,
-            "until": until,
-            "spark": _curve(frame, measure.signal, subjects, across, since),
-        }
+        return Weighed(UNKNOWN, value, threshold, words, held, "too little of the span was seen to say so")
+    return Weighed(verdict, value, threshold, words, held)
+
+
+def _when(measure: Measure, context: Context, subjects: Sequence[Subject], weighed: Weighed) -> Span:
+    """Since when and until when a signal satisfies its bound, where the verdict is that it does."""
+    cells = cells_of(context.frame, measure.signal, subjects, _across(measure))
+    if cells is None or weighed.verdict is not PRESENT or weighed.threshold is None:
+        return NEVER
+    op, threshold = _bound_of(measure)[0], weighed.threshold.estimate
+    return _since(cells, op, threshold, context.frame), _until(cells, op, threshold, context.frame)
+
+
+def _explained(measure: Measure, context: Context, subjects: Sequence[Subject], weighed: Weighed, span: Span) -> Evidence:
+    """A verdict on a signal as a report shows it."""
+    frame, value, threshold = context.frame, weighed.value, weighed.threshold
+    base = _usual(measure, context, subjects) if subjects else None
+    exactly = value is None or value.low == value.high
+    return Evidence(
+        signal=measure.signal,
+        subject=str(subjects[0] if len(subjects) == 1 else context.subject),
+        stat=measure.stat,
+        value=None if value is None else value.estimate,
+        low=None if value is None or exactly else value.low,
+        high=None if value is None or exactly or not np.isfinite(value.high) else value.high,
+        unit=_unit(measure),
+        lasting=measure.lasting,
+        held=weighed.held,
+        op=_bound_of(measure)[0],
+        threshold=None if threshold is None else threshold.estimate,
+        threshold_of=weighed.words,
+        baseline=base.estimate if base and np.isfinite(base.estimate) else None,
+        verdict=weighed.verdict,
+        since=span[0],
+        until=span[1],
+        text=_why_missing(frame, measure.signal) if value is None else weighed.text,
+        query=query_of(frame, measure.signal, subjects, measure.stat),
+        spark=None if threshold is None else _curve(frame, measure.signal, subjects, _across(measure), span[0]),
     )
 
 
@@ -399,16 +436,23 @@ def _why_missing(frame: Frame, signal: str) -> str:
 # Facts, and series that end
 
 
-def _known(condition: Known, context: Context) -> Evidence:
+def _known(condition: Known, context: Context) -> Look:
     """A fact against the values that are asked for."""
     fact = context.frame.recording.fact(condition.fact, context.subject)
     verdict = UNKNOWN if fact is None else PRESENT if matches(condition.matches, _as_text(fact)) else ABSENT
-    return Evidence(
-        signal=f"fact:{condition.fact}",
-        subject=str(context.subject),
-        op="=~",
-        verdict=verdict,
-        text="unknown" if fact is None else f"{_as_text(fact)} (asked for {condition.matches})",
+    signal = f"fact:{condition.fact}"
+    return Look(
+        verdict,
+        signal,
+        signal,
+        lambda: NEVER,
+        lambda _: Evidence(
+            signal=signal,
+            subject=str(context.subject),
+            op="=~",
+            verdict=verdict,
+            text="unknown" if fact is None else f"{_as_text(fact)} (asked for {condition.matches})",
+        ),
     )
 
 
@@ -417,22 +461,25 @@ def _as_text(fact: str | float) -> str:
     return f"{fact:g}" if isinstance(fact, float) else str(fact)
 
 
-def _gone(condition: Gone, context: Context) -> Evidence:
+def _gone(condition: Gone, context: Context) -> Look:
     """Whether a signal that was measured before has ended while its subject goes on."""
     frame = context.frame
     subjects = subjects_for(frame, condition.gone, context.subject)
     verdicts = [_ended(frame, condition.gone, subject) for subject in subjects]
     verdict = either(verdicts) if verdicts else UNKNOWN
-    return Evidence(
-        signal=condition.gone,
-        subject=str(next((s for s, v in zip(subjects, verdicts, strict=True) if v is verdict), context.subject)),
-        op="gone",
-        verdict=verdict,
-        text="measured before, not any more, while its target goes on"
-        if verdict is PRESENT
-        else ""
-        if verdicts
-        else "never measured",
+    text = "" if verdicts else "never measured"
+    return Look(
+        verdict,
+        condition.gone,
+        condition.gone,
+        lambda: NEVER,
+        lambda _: Evidence(
+            signal=condition.gone,
+            subject=str(next((s for s, v in zip(subjects, verdicts, strict=True) if v is verdict), context.subject)),
+            op="gone",
+            verdict=verdict,
+            text="measured before, not any more, while its target goes on" if verdict is PRESENT else text,
+        ),
     )
 
 

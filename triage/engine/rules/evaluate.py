@@ -1,11 +1,11 @@
 """Asks every rule of every subject that it is about."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from triage.engine.frame import Frame
 from triage.engine.rules.conditions import judge
-from triage.engine.rules.context import Context, Outcome
+from triage.engine.rules.context import Context, Look, Outcome
 from triage.engine.rules.families import families_of
 from triage.engine.rules.occurrences import is_news
 from triage.model.diagnosis import Evidence, Verdict
@@ -98,10 +98,15 @@ class Answer:
     @property
     def shown(self) -> tuple[Evidence, ...]:
         """The evidence of the alternatives that hold; of all if none does."""
-        return _evidence([way.outcome for way in self.holding or self.ways])
+        return _evidence(look for way in self.holding or self.ways for look in way.outcome.looks)
 
     @property
-    def named(self) -> tuple[tuple[str, Evidence], ...]:
+    def held(self) -> tuple[Evidence, ...]:
+        """The part of what is shown that holds."""
+        return _of(PRESENT, [way.outcome for way in self.holding or self.ways])
+
+    @property
+    def named(self) -> tuple[tuple[str, Look], ...]:
         """Values that the finding's sentence can speak of, those of what holds first."""
         ways = [*self.holding, *(way for way in self.ways if way.verdict is not PRESENT)]
         return tuple(pair for way in ways for pair in way.outcome.named)
@@ -115,15 +120,18 @@ class Answer:
         against += [way.against for way in self.ways if way.against is not None]
         contradicting = [outcome for outcome in against if outcome.verdict is PRESENT]
         if contradicting:
-            return _of(PRESENT, contradicting) or _evidence(contradicting)
+            return _of(PRESENT, contradicting) or _all_of(contradicting)
         outcomes = [way.outcome for way in self.ways]
-        return _of(ABSENT, outcomes) or _evidence(outcomes)
+        return _of(ABSENT, outcomes) or _all_of(outcomes)
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Signals, events and facts whose absence keeps the verdict open, in the order of the rule."""
+        """Signals, events and facts whose absence keeps the verdict open, in the order of the rule.
+
+        Of a value that could not be compared with anything: the objective or fact that it could not be held against.
+        """
         outcomes = [way.outcome for way in self.ways] + ([self.refuted] if self.refuted else [])
-        return tuple(dict.fromkeys(_what(e) for e in _of(UNKNOWN, outcomes)))
+        return tuple(dict.fromkeys(look.lacks for one in outcomes for look in one.looks if look.verdict is UNKNOWN))
 
     @property
     def contradictions(self) -> tuple[Evidence, ...]:
@@ -131,21 +139,19 @@ class Answer:
         return _of(ABSENT, [outcome for outcome in self.expected if outcome.verdict is ABSENT])
 
 
-def _evidence(outcomes: Sequence[Outcome]) -> tuple[Evidence, ...]:
-    """Evidence of several outcomes, each piece once."""
-    return tuple(dict.fromkeys(e for outcome in outcomes for e in outcome.evidence))
+def _evidence(looks: Iterable[Look]) -> tuple[Evidence, ...]:
+    """The evidence of several looks, each piece once."""
+    return tuple(dict.fromkeys(look.evidence for look in looks))
+
+
+def _all_of(outcomes: Sequence[Outcome]) -> tuple[Evidence, ...]:
+    """All evidence of several outcomes."""
+    return _evidence(look for outcome in outcomes for look in outcome.looks)
 
 
 def _of(verdict: Verdict, outcomes: Sequence[Outcome]) -> tuple[Evidence, ...]:
     """The evidence of one verdict."""
-    return tuple(e for e in _evidence(outcomes) if e.verdict is verdict)
-
-
-def _what(evidence: Evidence) -> str:
-    """The missing thing: the objective or fact that a value could not be compared with, or the signal itself."""
-    if evidence.value is not None and evidence.threshold is None and not evidence.signal.startswith("event:"):
-        return f"{evidence.signal} ({evidence.text})"
-    return f"{evidence.signal} ({evidence.stat})" if evidence.signal.startswith("event:") and evidence.stat else evidence.signal
+    return _evidence(look for outcome in outcomes for look in outcome.looks if look.verdict is verdict)
 
 
 @dataclass(frozen=True)

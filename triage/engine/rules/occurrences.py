@@ -8,7 +8,7 @@ import re2
 
 from triage.engine.frame import Frame
 from triage.engine.promises import users_are_well
-from triage.engine.rules.context import Context
+from triage.engine.rules.context import Context, Look
 from triage.errors import ConfigError
 from triage.model.diagnosis import Evidence, Verdict
 from triage.model.observation import Observation, named
@@ -27,7 +27,7 @@ _GRACE = 60.0
 """Clocks of event sources and metrics differ, and a scrape is late: an event may be stamped this much after the onset."""
 
 
-def occurred(occurrence: Occurrence, context: Context) -> Evidence:
+def occurred(occurrence: Occurrence, context: Context) -> Look:
     """Events of a kind, counted."""
     found = [event for event in _of_kind(occurrence.event, context) if _counts(event, occurrence, context)]
     number = len({event.subject for event in found}) if occurrence.distinct else sum(_lines(event) for event in found)
@@ -35,22 +35,29 @@ def occurred(occurrence: Occurrence, context: Context) -> Evidence:
         verdict = PRESENT if number >= occurrence.at_least else ABSENT
     else:
         verdict = PRESENT if number <= (occurrence.at_most or 0) else ABSENT
-    unseen = _why_unseen(occurrence, context)
     proven = verdict is PRESENT if occurrence.at_least is not None else verdict is ABSENT
-    if unseen and not proven:
+    unseen = "" if proven else _why_unseen(occurrence, context)
+    if unseen:
         verdict = UNKNOWN
+    signal, stat = f"event:{occurrence.event}", ", ".join(occurrence.name)
     first = min(found, key=lambda event: event.time) if found else None
-    return Evidence(
-        signal=f"event:{occurrence.event}",
-        subject=str(first.subject if first and first.subject else context.subject),
-        stat=", ".join(occurrence.name),
-        value=float(number),
-        op=">=" if occurrence.at_least is not None else "<=",
-        threshold=float(occurrence.at_least if occurrence.at_least is not None else occurrence.at_most or 0),
-        verdict=verdict,
-        since=first.time if first else None,
-        until=_until(found, context.frame),
-        text=_event_text(first) if first else unseen or "none seen",
+    return Look(
+        verdict,
+        signal,
+        f"{signal} ({stat})" if stat else signal,
+        lambda: (first.time if first else None, _until(found, context.frame)),
+        lambda span: Evidence(
+            signal=signal,
+            subject=str(first.subject if first and first.subject else context.subject),
+            stat=stat,
+            value=float(number),
+            op=">=" if occurrence.at_least is not None else "<=",
+            threshold=float(occurrence.at_least if occurrence.at_least is not None else occurrence.at_most or 0),
+            verdict=verdict,
+            since=span[0],
+            until=span[1],
+            text=_event_text(first) if first else unseen or _why_unseen(occurrence, context) or "none seen",
+        ),
     )
 
 
@@ -268,7 +275,7 @@ def _emitter_seen(occurrence: Occurrence, context: Context) -> bool:
 # Observations
 
 
-def seen(asked: Observed, context: Context) -> Evidence:
+def seen(asked: Observed, context: Context) -> Look:
     """Observations of a class, counted."""
     found = [one for one in context.frame.seen.of_sort(asked.observed) if _is_meant(one, asked, context)]
     least = 1 if asked.at_least is None else asked.at_least
@@ -277,19 +284,37 @@ def seen(asked: Observed, context: Context) -> Evidence:
     proven = holds if asked.at_most is None else not holds
     first = min(found, key=lambda one: (one.since or 0.0, one.subject)) if found else None
     shown = first.evidence if first is not None else None
-    blank = shown or Evidence(
-        signal=f"observed:{asked.observed}",
-        subject=str(first.subject if first else context.subject),
-        stat=", ".join(asked.of),
-        value=float(len(found)),
-        op="<=" if asked.at_most is not None else ">=",
-        threshold=float(asked.at_most if asked.at_most is not None else least),
-        verdict=UNKNOWN,
-        since=first.since if first else None,
-        text=first.text if first else "nothing odd seen" if judged else "nothing that could be judged",
-    )
     verdict = (PRESENT if holds else ABSENT) if proven or judged else UNKNOWN
-    return blank.model_copy(update={"verdict": verdict})
+    signal = f"observed:{asked.observed}"
+    since = first.since if first else None
+    if shown is not None:
+        span = shown.since, shown.until
+        return Look(verdict, shown.signal, _lacks(shown), lambda: span, lambda _: shown.model_copy(update={"verdict": verdict}))
+    return Look(
+        verdict,
+        signal,
+        signal,
+        lambda: (since, None),
+        lambda _: Evidence(
+            signal=signal,
+            subject=str(first.subject if first else context.subject),
+            stat=", ".join(asked.of),
+            value=float(len(found)),
+            op="<=" if asked.at_most is not None else ">=",
+            threshold=float(asked.at_most if asked.at_most is not None else least),
+            verdict=verdict,
+            since=since,
+            text=first.text if first else "nothing odd seen" if judged else "nothing that could be judged",
+        ),
+    )
+
+
+def _lacks(evidence: Evidence) -> str:
+    """What is missing where an observation's own evidence leaves the verdict open."""
+    if evidence.signal.startswith("event:"):
+        return f"{evidence.signal} ({evidence.stat})" if evidence.stat else evidence.signal
+    compared = evidence.value is None or evidence.threshold is not None
+    return evidence.signal if compared else f"{evidence.signal} ({evidence.text})"
 
 
 def _is_meant(one: Observation, asked: Observed, context: Context) -> bool:
