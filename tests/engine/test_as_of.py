@@ -1,13 +1,12 @@
 """A recording as of an earlier moment, and one that grows."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from triage.engine.as_of import cut
 from triage.engine.frame import grid_of
-from triage.engine.live_window import continued, rolling_window, still_told
+from triage.engine.live_window import continued, still_told
 from triage.model.recording import Event, Fact, Histogram, Origin, Recording, Series, Source, SourceState, Subject, Window
 from triage.model.vocabulary import Scope
 
@@ -126,13 +125,3 @@ def test_a_signal_that_nobody_tells_any_more_is_no_evidence() -> None:
         ("queue.waiting", "vllm-1"),
     ]
     assert list(left.histograms) == []
-
-
-@pytest.mark.parametrize(
-    ("end", "window"),
-    [(5, (0, 5)), (20, (10, 20)), (40, (30, 40)), (80, (60, 80)), (4000, (3000, 4000)), (8000, (6200, 8000))],
-)
-def test_the_window_of_a_sampled_service_grows(end: float, window: tuple[float, float]) -> None:
-    """While sampling goes on the last quarter is judged, at least ten seconds and at most half an hour here."""
-    made = rolling_window(0.0, end, shortest=10.0, longest=1800.0)
-    assert (made.start, made.end, made.baseline_start) == (*window, 0.0)

@@ -15,6 +15,7 @@ from tests.tui import case
 from tests.tui.stage import SMALL, picture
 from triage.collect import Progress
 from triage.errors import TriageError, UsageError
+from triage.memory.watch import Watch
 from triage.model.recording import Recording, Source, SourceState
 from triage.tui import messages
 from triage.tui.app import WalkApp
@@ -28,6 +29,7 @@ class Script:
     """A source of recordings that brings what the test says, when it says so."""
 
     name, live, pause = "llm", True, 0.0
+    watch: Watch | None = None
 
     def __init__(self) -> None:
         self.queue: Queue[Recording | TriageError | None] = Queue()

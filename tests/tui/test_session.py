@@ -13,6 +13,7 @@ from triage.cli import parser
 from triage.cli.walk import made_session
 from triage.errors import InputMissingError, TriageError
 from triage.ingest.files.incident import read_any
+from triage.memory.reference import Pace
 from triage.model.diagnosis import Diagnosis
 from triage.model.recording import Origin, Recording, Series, Source, SourceState, Subject, Window
 from triage.model.vocabulary import Scope
@@ -41,7 +42,7 @@ def told(at: float, *signals: str) -> Recording:
 def live(*rounds: Recording, sampled: bool = True) -> Live:
     """A service that is asked so many times."""
     left = iter(rounds)
-    return Live("llm", lambda _tell: next(left), pause=0.0, keep=60.0, shortest=10.0, longest=20.0, sampled=sampled)
+    return Live("llm", lambda _tell: next(left), pause=0.0, pace=Pace(shortest=10.0, longest=20.0, keep=60.0, sampled=sampled))
 
 
 def test_a_watched_service_has_a_history() -> None:

@@ -185,6 +185,7 @@ def _watching(args: argparse.Namespace, settings: "Settings", service: "Service"
     import time
 
     from triage.cli.sources import asked, span_of, tools_of
+    from triage.memory.reference import Pace
     from triage.timespan import seconds
     from triage.tui.recordings import Live, Replay
 
@@ -205,8 +206,5 @@ def _watching(args: argparse.Namespace, settings: "Settings", service: "Service"
         service.name,
         ask,
         pause=0.0 if sampled or service.endpoints else pause,
-        keep=span.since + span.baseline,
-        shortest=span.sample,
-        longest=span.since,
-        sampled=sampled,
+        pace=Pace(shortest=span.sample, longest=span.since, keep=span.since + span.baseline, sampled=sampled),
     )

@@ -55,7 +55,8 @@ def diagnose(
         window=Span(
             start=recording.window.start,
             end=recording.window.end,
-            baseline_start=frame.grid.times[0] - frame.grid.step if frame.grid.first else recording.window.start,
+            baseline_start=frame.grid.times[0] - frame.grid.step if frame.grid.usual else recording.window.start,
+            baseline_end=recording.window.usual_end if frame.grid.usual and recording.window.baseline_end is not None else None,
         ),
         status=status,
         cause=cause_of(status, findings, rulings, signals_noticed(frame)),

@@ -8,7 +8,7 @@ from typing import TypeVar, cast
 import numpy as np
 
 from triage.model.observation import Seen
-from triage.model.recording import Floats, Histogram, Origin, Recording, Series, Subject
+from triage.model.recording import Floats, Histogram, Origin, Recording, Series, Subject, Window
 from triage.model.vocabulary import Kind, Scope, catalogue
 
 Known = TypeVar("Known")
@@ -37,12 +37,14 @@ class Grid:
 
     :param times: Unix seconds, shape (N,), the last one is the window's end
     :param step: length of a cell, seconds
-    :param first: index of the window's first cell; the cells before it are the baseline
+    :param first: index of the window's first cell
+    :param usual: number of cells that tell what is usual; those between them and the window, if there are any, are neither
     """
 
     times: Floats
     step: float
     first: int
+    usual: int
 
     @property
     def window(self) -> slice:
@@ -51,8 +53,8 @@ class Grid:
 
     @property
     def baseline(self) -> slice:
-        """Cells before the window."""
-        return slice(0, self.first)
+        """Cells that tell what is usual."""
+        return slice(0, self.usual)
 
 
 def grid_of(recording: Recording) -> Grid:
@@ -65,7 +67,13 @@ def grid_of(recording: Recording) -> Grid:
     inside = max(1, ceil((window.end - window.start) / step - 1e-6))
     count = before + inside
     times = window.end - step * np.arange(count - 1, -1, -1, dtype=float)
-    return Grid(times, step, before)
+    return Grid(times, step, before, _usual_cells(window, times, before))
+
+
+def _usual_cells(window: Window, times: Floats, before: int) -> int:
+    """How many of the cells before the window tell what is usual: none if they are too few."""
+    usual = min(before, int(np.searchsorted(times, window.usual_end + 1e-6, side="right")))
+    return usual if usual >= _LEAST_BASELINE else 0
 
 
 def _earliest(recording: Recording) -> float:

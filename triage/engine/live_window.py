@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from triage.model.recording import Event, Fact, Histogram, Recording, Series, Subject, Window
+from triage.model.recording import Event, Fact, Histogram, Recording, Series, Subject
 
 _Track = TypeVar("_Track", Series, Histogram)
 
@@ -41,18 +41,6 @@ def still_told(history: Recording, latest: Recording) -> Recording:
         series=tuple(one for one in history.series if one.signal in alive),
         histograms=tuple(one for one in history.histograms if one.signal in alive),
     )
-
-
-def rolling_window(begin: float, end: float, shortest: float, longest: float) -> Window:
-    """The window to judge while sampling goes on: the last quarter of the time sampled so far, the rest being its baseline.
-
-    :param begin: when sampling began, Unix seconds
-    :param shortest: the window has at least these seconds, or all there are
-    :param longest: and at most these
-    """
-    sampled = max(end - begin, 0.0)
-    length = min(max(sampled / 4.0, shortest), longest, sampled)
-    return Window(end - length, end, begin)
 
 
 def _joined(old: Iterable[_Track], new: Iterable[_Track], since: float) -> tuple[_Track, ...]:

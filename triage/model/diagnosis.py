@@ -373,11 +373,15 @@ class Coverage(Part):
 
 
 class Span(Part):
-    """The window that was judged and the one that was compared with, Unix seconds."""
+    """The window that was judged and the one that was compared with, Unix seconds.
+
+    :param baseline_end: where the time that was compared with ends; null: where the window begins
+    """
 
     start: float
     end: float
     baseline_start: float
+    baseline_end: float | None = None
 
 
 class Diagnosis(Part):

@@ -143,11 +143,20 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The span to judge and the span before it that tells what is usual, in Unix seconds."""
+    """The span to judge and the span before it that tells what is usual, in Unix seconds.
+
+    :param baseline_end: where what is usual ends earlier than the window begins, since trouble came between; None: at the window
+    """
 
     start: float
     end: float
     baseline_start: float
+    baseline_end: float | None = None
+
+    @property
+    def usual_end(self) -> float:
+        """Where the span ends that tells what is usual."""
+        return self.start if self.baseline_end is None else min(self.baseline_end, self.start)
 
 
 @dataclass(frozen=True)

@@ -319,8 +319,12 @@ def window(diagnosis: Diagnosis) -> str:
     """The window that was judged, and the time it was compared with."""
     span = diagnosis.window
     text = f"{clock(span.start)} to {clock(span.end, span.start)} UTC ({duration(span.end - span.start)})"
-    before = span.start - span.baseline_start
-    return f"{text}, compared with {duration(before)} before" if before > 0 else f"{text}, nothing before it to compare with"
+    kept = span.baseline_end
+    before = (span.start if kept is None else kept) - span.baseline_start
+    if before <= 0:
+        return f"{text}, nothing before it to compare with"
+    until = "" if kept is None or kept >= span.start else f" {clock(kept, span.start)}, when all was well"
+    return f"{text}, compared with {duration(before)} before{until}"
 
 
 def counted(count: int, noun: str) -> str:

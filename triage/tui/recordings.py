@@ -4,7 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from triage.engine.live_window import continued, rolling_window, still_told
+from triage.engine.live_window import continued, still_told
+from triage.memory.reference import Pace
+from triage.memory.watch import Watch
 from triage.model.recording import Recording
 
 if TYPE_CHECKING:
@@ -31,11 +33,13 @@ class Recordings(Protocol):
     :param name: the service, or what is read
     :param live: whether there is more than one
     :param pause: seconds between two of them
+    :param watch: what is remembered from one to the next; None where there is but one
     """
 
     name: str
     live: bool
     pause: float
+    watch: Watch | None
 
     def take(self, tell: "Progress") -> Taken:
         """The next recording; may take long, and is called away from the screen.
@@ -54,6 +58,7 @@ class Replay:
 
     live = False
     pause = 0.0
+    watch: Watch | None = None
 
     def __init__(self, name: str, read: "Callable[[Progress], Recording]") -> None:
         self.name = name
@@ -70,10 +75,7 @@ class Live:
 
     :param ask: asks all sources once
     :param pause: seconds between two rounds
-    :param keep: seconds of history
-    :param shortest: least length of the window, seconds
-    :param longest: greatest length of the window, seconds
-    :param sampled: whether the sources know only the present, so that the window grows with what was sampled
+    :param pace: how much of what was said is kept and judged
     """
 
     live = True
@@ -84,36 +86,26 @@ class Live:
         ask: "Callable[[Progress], Recording]",
         *,
         pause: float,
-        keep: float,
-        shortest: float,
-        longest: float,
-        sampled: bool,
+        pace: Pace,
     ) -> None:
         self.name = name
         self.pause = pause
+        self.watch: Watch | None = Watch(pace)
         self._ask = ask
-        self._keep = keep
-        self._shortest = shortest
-        self._longest = longest
-        self._sampled = sampled
+        self._pace = pace
         self._history: Recording | None = None
-        self._began = 0.0
         self._number = 0
 
     def take(self, tell: "Progress") -> Taken:
         """What is known after one more round; the sources of that round tell which of it still holds."""
+        assert self.watch is not None
         latest = self._ask(tell)
         if self._history is None:
-            self._history, self._began = latest, latest.window.start
+            self._history = latest
         else:
-            self._history = continued(self._history, latest, latest.window.end - self._keep)
-        if self._sampled:
-            self._history = self._rolled(self._history)
+            kept = latest.window.end - self._pace.keep
+            held = self.watch.oldest
+            self._history = continued(self._history, latest, kept if held is None else min(kept, held))
+        self._history = replace(self._history, window=self.watch.window(latest.window))
         self._number += 1
         return Taken(self._number, self._history, still_told(self._history, latest))
-
-    def _rolled(self, history: Recording) -> Recording:
-        """The history with a window at its end."""
-        end = history.window.end
-        begin = max(self._began, end - self._keep)
-        return replace(history, window=rolling_window(begin, end, self._shortest, self._longest))

@@ -91,6 +91,7 @@ class LocalSession:
     ) -> None:
         self.name, self.live, self.pause = recordings.name, recordings.live, recordings.pause
         self._recordings = recordings
+        self._watch = recordings.watch
         self._rules = rules
         self._diagnose = diagnose
         self._write = write
@@ -113,10 +114,11 @@ class LocalSession:
             known = self._snapshots.get(key)
         if known is not None:
             return known
-        recording = _as_of(taken, as_of)
-        snapshot = replace(
-            snapshot_of(self._diagnose(recording), self._rules, recording), as_of=as_of, live=self.live, number=taken.number
-        )
+        recording = self._as_of(taken, as_of)
+        diagnosis = self._diagnose(recording)
+        if as_of is None and self._watch is not None:
+            diagnosis = self._watch.saw(diagnosis, recording.window).diagnosis
+        snapshot = replace(snapshot_of(diagnosis, self._rules, recording), as_of=as_of, live=self.live, number=taken.number)
         with self._lock:
             self._snapshots[key] = snapshot
             while len(self._snapshots) > _KEPT:
@@ -130,7 +132,7 @@ class LocalSession:
         with self._lock:
             frame = self._frame[1] if self._frame is not None and self._frame[0] == key else None
         if frame is None:
-            frame = looked_at(_as_of(taken, as_of))
+            frame = looked_at(self._as_of(taken, as_of))
             with self._lock:
                 self._frame = (key, frame)
         return fine(evidence, self.snapshot(as_of), frame)
@@ -144,7 +146,10 @@ class LocalSession:
         assert self._taken is not None
         return self._taken
 
-
-def _as_of(taken: Taken, moment: float | None) -> Recording:
-    """What a snapshot at a moment rests on."""
-    return taken.judged if moment is None else cut(taken.history, moment)
+    def _as_of(self, taken: Taken, moment: float | None) -> Recording:
+        """What a snapshot at a moment rests on: in the window that was judged then, if any was."""
+        if moment is None:
+            return taken.judged
+        early = cut(taken.history, moment)
+        window = self._watch.window_as_of(moment) if self._watch is not None else None
+        return early if window is None else replace(early, window=window)

@@ -172,8 +172,8 @@ def _fewer(frame: Frame) -> Floats | None:
     if alive is None or np.isnan(alive).all():
         return None
     usual = (
-        float(np.nanmedian(alive[: frame.grid.first]))
-        if (~np.isnan(alive[: frame.grid.first])).any()
+        float(np.nanmedian(alive[frame.grid.baseline]))
+        if (~np.isnan(alive[frame.grid.baseline])).any()
         else float(np.nanmax(alive))
     )
     return np.where(np.isnan(alive), np.nan, (alive < usual - 0.5).astype(float))

@@ -65,7 +65,7 @@ def drivers(frame: Frame) -> Seen:
     """Factors by which the load grew; judged are those that could be worked out."""
     service = Subject(Scope.SERVICE, frame.recording.service)
     inside = _inside(frame)
-    if inside is None or frame.grid.first < _LEAST_CELLS:
+    if inside is None or frame.grid.usual < _LEAST_CELLS:
         return Seen()
     spans, growth, began = _spans(inside, frame)
     if spans is None:
@@ -132,7 +132,7 @@ def _spans(inside: Floats, frame: Frame) -> tuple[Spans | None, float, tuple[flo
     kernel = np.ones(width)
     with np.errstate(invalid="ignore", divide="ignore"):
         smooth = np.convolve(np.nan_to_num(inside), kernel)[: len(inside)] / np.convolve(known, kernel)[: len(inside)]
-    old, new = smooth[:first], smooth[first:]
+    old, new = smooth[frame.grid.baseline], smooth[first:]
     if (~np.isnan(old)).sum() < _LEAST_CELLS or (~np.isnan(new)).sum() < _LEAST_CELLS:
         return None, 1.0, None
     usual, peak = float(np.nanmedian(old)), float(np.nanmax(new))
@@ -147,7 +147,7 @@ def _spans(inside: Floats, frame: Frame) -> tuple[Spans | None, float, tuple[flo
     begun = int(starts[0])
     times = frame.grid.times
     began = (float(times[max(begun - width, 0)]), float(times[begun])) if growth >= _GREW else None
-    early = np.array(index < first, dtype=float)
+    early = np.array(index < frame.grid.usual, dtype=float)
     # what drives the load comes before it: the arrivals of the time in which it builds up count, too
     reach = np.array((index >= max(begun - width, first)) & (index <= starts[-1]), dtype=float)
     return Spans(early, reach), growth, began

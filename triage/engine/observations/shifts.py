@@ -74,7 +74,7 @@ def _against_past(curves: Curves, frame: Frame) -> Seen:
     """Levels that were left in the window."""
     first = frame.grid.first
     count = curves.smooth.shape[1]
-    until = first if first >= _LEAST_SAMPLES else first + max((count - first) // _PART_OF_WINDOW, 1)
+    until = frame.grid.usual if frame.grid.usual >= _LEAST_SAMPLES else first + max((count - first) // _PART_OF_WINDOW, 1)
     usual = _usual(curves, until)
     smooth = _at_equal_work(curves, until)
     known = ~np.isnan(smooth)

@@ -270,7 +270,7 @@ def _limit(delay: Delay, name: str, signal: str, subjects: Sequence[Subject], fr
     stat, share = _QUANTILES[match[2] if match else "p95"]
     if promise is not None:
         return Limit(promise, share, stat, f"objective {name}", promise)
-    before = _mean(signal, subjects, frame.grid.baseline, frame) if frame.grid.first else None
+    before = _mean(signal, subjects, frame.grid.baseline, frame) if frame.grid.usual else None
     if before is not None and _asked_before(signal, subjects, frame) >= _LEAST_BASELINE:
         usual = _usual(signal, subjects, stat, frame)
         least = delay.well if _other_is_promised(delay, frame) else delay.floor
@@ -287,7 +287,7 @@ def _other_is_promised(delay: Delay, frame: Frame) -> bool:
 
 def _asked_before(signal: str, subjects: Sequence[Subject], frame: Frame) -> float:
     """Requests before the window."""
-    count = statistic(frame, signal, subjects, "sum", frame.grid.baseline, Combine.SUM) if frame.grid.first else None
+    count = statistic(frame, signal, subjects, "sum", frame.grid.baseline, Combine.SUM) if frame.grid.usual else None
     return count.estimate if count else 0.0
 
 

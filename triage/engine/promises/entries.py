@@ -141,7 +141,7 @@ def began(cells: Floats | None, frame: Frame, limit: float) -> float | None:
     if cells is None:
         return None
     first = frame.grid.first
-    before, inside = cells[:first], cells[first:]
+    before, inside = cells[frame.grid.baseline], cells[first:]
     if np.isnan(inside).all():
         return None
     edge = limit

@@ -121,7 +121,7 @@ def _undated(loss: Loss, frame: Frame) -> Entry | None:
 
 def _can_be_told(loss: Loss, frame: Frame) -> bool:
     """Whether there is anything to hold a loss against."""
-    return not loss.any_is_usual or frame.grid.first > 0 or loss.name in frame.recording.objectives
+    return not loss.any_is_usual or frame.grid.usual > 0 or loss.name in frame.recording.objectives
 
 
 def _badness(entry: Entry) -> tuple[int, float]:
@@ -206,7 +206,7 @@ def _judged(loss: Loss, count: Count, of: str, frame: Frame) -> Entry:
     value = shown[0] / shown[1] if shown[1] > 0 else None
     is_over = bool(broken) and lately not in broken and lately[1][1] > 0
     since = began(cells, frame, limit.value) if broken else None
-    usual = count.within(frame.grid.baseline, step) if frame.grid.first else (0.0, 0.0)
+    usual = count.within(frame.grid.baseline, step) if frame.grid.usual else (0.0, 0.0)
     signal = _loudest(count, frame)
     vital = Vital(
         name=loss.name,
@@ -240,7 +240,7 @@ def _limit(loss: Loss, count: Count, frame: Frame) -> Limit:
     promise = frame.recording.objectives.get(loss.name)
     if promise is not None:
         return Limit(promise, promise, max(promise, 1e-4), f"objective {loss.name}")
-    lost, asked = count.within(frame.grid.baseline, frame.grid.step) if frame.grid.first else (0.0, 0.0)
+    lost, asked = count.within(frame.grid.baseline, frame.grid.step) if frame.grid.usual else (0.0, 0.0)
     if asked >= _LEAST_REQUESTS:
         times, points = loss.step
         limit = max(times * lost / asked, lost / asked + points)

@@ -51,7 +51,7 @@ def _judged(frame: Frame, signal: str, subjects: tuple[Subject, ...], of: str, o
     """A score against the past, or against the best of the others."""
     cells = together([row for one in subjects if (row := frame.cells(signal, one)) is not None], Combine.MEAN)
     worst = of_cells(cells[frame.grid.window], "trough", frame.grid.step)
-    before = of_cells(cells[frame.grid.baseline], "mean", frame.grid.step) if frame.grid.first else None
+    before = of_cells(cells[frame.grid.baseline], "mean", frame.grid.step) if frame.grid.usual else None
     usual = before if before is not None else other
     title = "quality of answers"
     if worst is None or is_stale(frame, (signal,)):

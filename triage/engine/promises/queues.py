@@ -50,7 +50,7 @@ def queues(frame: Frame) -> Iterator[Entry]:
             ended = _finished(frame) if leaves == "finished" else total(frame, leaves)
             yield Entry(_wait(frame, waits, waiting, ended, told), waits, tuple(frame.subjects_of(waits)))
     yield from _pace(frame)
-    if not frame.grid.first:
+    if not frame.grid.usual:
         yield from _thrown_out(frame)
 
 
@@ -63,7 +63,7 @@ def _pace(frame: Frame) -> Iterator[Entry]:
     words = {"name": "pace_s", "title": "time per token", "subject": service_of(frame), "unit": "seconds"}
     width = max(1, round(MOMENT / frame.grid.step))
     slowest = max(_slowest(cells[frame.grid.window], width) for cells in paces.values())
-    usual = [float(np.nanmean(before)) for cells in paces.values() if not np.isnan(before := cells[: frame.grid.first]).all()]
+    usual = [float(np.nanmean(before)) for cells in paces.values() if not np.isnan(before := cells[frame.grid.baseline]).all()]
     limit = min([DELAYS[1].well, *(DELAYS[1].worse * pace for pace in usual)])
     told: Told = {**words, "value": slowest, "limit": limit, "limit_of": f"what is surely well: {DELAYS[1].why}"}
     kept = slowest <= limit and not is_stale(frame, ("token.time",))

@@ -321,7 +321,7 @@ def _base(bound: Operand, measure: Measure, context: Context, subjects: Sequence
 def _usual(measure: Measure, context: Context, subjects: Sequence[Subject]) -> Interval | None:
     """The statistic before the window. Of a replica that was not there yet (a roll-out made it): of those that did its work."""
     frame, across = context.frame, _across(measure)
-    if not frame.grid.first:
+    if not frame.grid.usual:
         return None
     own = statistic(frame, measure.signal, subjects, measure.stat, frame.grid.baseline, across)
     if len(subjects) != 1 or subjects[0].scope is not Scope.REPLICA or _was_there(frame, measure.signal, subjects[0], across):

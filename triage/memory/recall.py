@@ -1,0 +1,118 @@
+"""A diagnosis completed from memory: what nobody can judge now as it was seen last, each thing with its first onset."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from triage.memory.life import Life
+from triage.memory.looks import kind_key, promise_key
+from triage.memory.memory import Memory
+from triage.model.diagnosis import Diagnosis, Finding, LayerState, LayerView, Promised, Vital
+from triage.model.units import clock
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """How things looked when they were seen last, by key.
+
+    :param vitals: those that were kept or broken
+    :param seen: when each was seen, Unix seconds
+    """
+
+    findings: Mapping[str, Finding] = field(default_factory=dict)
+    vitals: Mapping[str, Vital] = field(default_factory=dict)
+    seen: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Recalled:
+    """A diagnosis completed from memory.
+
+    :param stale: what is shown as it was seen last, by key, with when that was, Unix seconds
+    """
+
+    diagnosis: Diagnosis
+    stale: Mapping[str, float] = field(default_factory=dict)
+
+
+def pictures_after(pictures: Pictures, diagnosis: Diagnosis, memory: Memory) -> Pictures:
+    """The pictures after a diagnosis: of what it saw the newest, of findings that are still remembered the old ones."""
+    findings = {kind_key(one.rule): one for one in diagnosis.findings}
+    vitals = {_key(one): one for one in diagnosis.vitals if one.state is not Promised.OPEN}
+    up = {key for key, _ in memory.up()}
+    old = {key: one for key, one in pictures.findings.items() if key in up}
+    seen = {**pictures.seen, **dict.fromkeys([*findings, *vitals], diagnosis.window.end)}
+    return Pictures({**old, **findings}, {**pictures.vitals, **vitals}, seen)
+
+
+def recalled(diagnosis: Diagnosis, memory: Memory, pictures: Pictures) -> Recalled:
+    """A diagnosis with what is remembered and was not seen now.
+
+    :param memory: after this look
+    :param pictures: of the looks before
+    """
+    there = {kind_key(one.rule) for one in diagnosis.findings}
+    kept = {key: life for key, life in memory.up() if key not in there and key in pictures.findings}
+    left = [_left(pictures.findings[key], life, pictures.seen[key], diagnosis.window.end) for key, life in kept.items()]
+    findings = [_remembered(one, memory.lives.get(kind_key(one.rule))) for one in diagnosis.findings]
+    vitals = [_vital(one, memory.lives.get(_key(one)), pictures, diagnosis.window.end) for one in diagnosis.vitals]
+    unsure = [_key(one) for one in diagnosis.vitals if one.state is Promised.OPEN and _key(one) in pictures.vitals]
+    whole = diagnosis.model_copy(
+        update={
+            "status": memory.status,
+            "findings": tuple(_cause_first([*findings, *left], memory.cause.word)),
+            "vitals": tuple(vitals),
+            "ruled_out": tuple(one for one in diagnosis.ruled_out if kind_key(one.rule) not in kept),
+            "not_evaluated": tuple(one for one in diagnosis.not_evaluated if kind_key(one.rule) not in kept),
+            "layers": tuple(_layers(diagnosis, left)),
+        }
+    )
+    return Recalled(whole, {key: pictures.seen[key] for key in [*kept, *unsure]})
+
+
+def _key(vital: Vital) -> str:
+    return promise_key(vital.name, vital.subject)
+
+
+def _remembered(finding: Finding, life: Life | None) -> Finding:
+    """A finding that began when it was first said to have begun."""
+    if life is None or not life.is_up or life.since is None or finding.onset == life.since:
+        return finding
+    return finding.model_copy(update={"onset": life.since})
+
+
+def _left(finding: Finding, life: Life, seen: float, near: float) -> Finding:
+    """A finding that this look does not have: it is ending, or nobody can judge it now."""
+    if life.gone is not None:
+        words = f"not seen any more since {clock(life.gone, near)}"
+    else:
+        words = f"last seen at {clock(seen, near)}; nobody can judge it now"
+    told = f"{finding.summary.rstrip('. ')} ({words})."
+    return finding.model_copy(update={"summary": told, "onset": life.since, "until": life.gone})
+
+
+def _vital(vital: Vital, life: Life | None, pictures: Pictures, near: float) -> Vital:
+    """A promise that began to be broken when it was first said to; one that nobody can judge now with what was seen last."""
+    since = life.since if life is not None and life.is_up else None
+    if vital.state is Promised.BROKEN:
+        return vital if since is None or since == vital.since else vital.model_copy(update={"since": since})
+    old = pictures.vitals.get(_key(vital))
+    if vital.state is Promised.KEPT or old is None:
+        return vital
+    words = f"last seen at {clock(pictures.seen[_key(vital)], near)}: {old.state.value}"
+    told = {"state": Promised.OPEN, "now": None, "harm": 0.0, "reason": f"{vital.reason}; {words}" if vital.reason else words}
+    return old.model_copy(update={**told, "since": since if since is not None else old.since})
+
+
+def _cause_first(findings: Sequence[Finding], cause: str) -> Iterator[Finding]:
+    """The findings with the cause that is remembered before all others."""
+    first = [one for one in findings if kind_key(one.rule) == cause]
+    yield from (one if one.role == "root" else one.model_copy(update={"role": "root", "explained_by": ()}) for one in first)
+    yield from (one for one in findings if kind_key(one.rule) != cause)
+
+
+def _layers(diagnosis: Diagnosis, left: Sequence[Finding]) -> Iterator[LayerView]:
+    """The layers with what is only remembered."""
+    for view in diagnosis.layers:
+        more = tuple(one.rule for one in left if one.layer is view.layer)
+        told = {"state": LayerState.IMPLICATED, "findings": (*view.findings, *more)}
+        yield view.model_copy(update=told) if more else view

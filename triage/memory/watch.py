@@ -1,0 +1,59 @@
+"""What watching a service keeps: which window to judge next, and what a diagnosis of it means after all that was seen before."""
+
+from collections import deque
+from dataclasses import dataclass, field, replace
+
+from triage.memory.life import Holds
+from triage.memory.looks import look_of
+from triage.memory.memory import Memory, after
+from triage.memory.recall import Pictures, Recalled, pictures_after, recalled
+from triage.memory.reference import Pace, Reference, after_look, window_at
+from triage.model.diagnosis import Diagnosis
+from triage.model.recording import Window
+
+_MOST_WINDOWS = 5000
+
+
+@dataclass
+class Watch:
+    """The memory of one service that is watched, look by look.
+
+    :param pace: how it is watched
+    :param holds: how long something must be told before it counts
+    """
+
+    pace: Pace
+    holds: Holds = field(default_factory=Holds)
+    memory: Memory = field(default_factory=Memory)
+    _reference: Reference | None = None
+    _pictures: Pictures = field(default_factory=Pictures)
+    _windows: "deque[Window]" = field(default_factory=lambda: deque(maxlen=_MOST_WINDOWS))
+
+    @property
+    def oldest(self) -> float | None:
+        """What must not be forgotten yet, Unix seconds; None if nothing is held."""
+        return self._reference.oldest if self._reference is not None else None
+
+    def window(self, latest: Window) -> Window:
+        """The window to judge now.
+
+        :param latest: the window of what the newest look brought; of the first one its baseline is the first that is known
+        """
+        if self._reference is None:
+            self._reference = Reference(latest.start if self.pace.sampled else latest.baseline_start)
+        return window_at(self._reference, latest, self.pace)
+
+    def saw(self, diagnosis: Diagnosis, window: Window) -> Recalled:
+        """What a diagnosis of a window means; from then on it is remembered."""
+        assert self._reference is not None
+        self.memory = after(self.memory, look_of(diagnosis), self.holds)
+        answer = recalled(diagnosis, self.memory, self._pictures)
+        self._pictures = pictures_after(self._pictures, diagnosis, self.memory)
+        self._reference = after_look(self._reference, self.memory, window, self.pace)
+        self._windows.append(window)
+        return answer
+
+    def window_as_of(self, moment: float) -> Window | None:
+        """The window that was judged at an earlier moment, up to it; None where nothing was judged yet."""
+        last = next((one for one in reversed(self._windows) if one.end <= moment), None)
+        return replace(last, end=moment) if last is not None and moment > last.start else None
