@@ -54,7 +54,7 @@ def test_the_value_here_and_otherwise() -> None:
     question = case.snapshot().question("true-overload")
     assert question is not None
     assert here_and_otherwise(question, case.START).plain == (
-        "service.demand mean 3 requests/s; otherwise > 4.5 requests/s (1.5 × baseline)"
+        "demand in distinct requests (mean) 3 requests/s; otherwise > 4.5 requests/s (1.5 × baseline)"
     )
 
 

@@ -5,12 +5,12 @@ reports take unit and wording from it. Base units only: seconds, bytes, tokens, 
 degrees Celsius, ratios from 0 to 1. A counter is kept as a rate per second.
 """
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from math import inf
+from pathlib import Path
 from typing import Literal
 
 
@@ -84,6 +84,8 @@ class Signal:
     :param low: least possible value; below it the reading is broken
     :param high: greatest possible value; above it the reading is broken
     :param meaning: one sentence
+    :param noun: what people call it, as it stands inside a sentence and beside its value: ``requests waiting``
+    :param noun_zh: the same in Chinese
     :param derived: computed from other signals rather than read from a source
     :param worse: the bad direction, ``up`` or ``down``; empty if neither is bad by itself
     :param bounded: it fills up towards 1: what is left (1 - x) tells how bad it is, not how many times as much it became
@@ -98,20 +100,12 @@ class Signal:
     low: float
     high: float
     meaning: str
+    noun: str
+    noun_zh: str
     derived: bool = False
     worse: Literal["", "up", "down"] = ""
     bounded: bool = False
 
-    @property
-    def noun(self) -> str:
-        """What it is in a few words, as they stand inside a sentence; the name where the meaning does not begin with a noun."""
-        start = re.split(r"[.,;:(]", self.meaning)[0].strip()
-        if not start or len(start) > _LONGEST_NOUN or not start[0].isalpha() or start.startswith("When "):
-            return self.name
-        return start if start.split()[0][1:] != start.split()[0][1:].lower() else start[0].lower() + start[1:]
-
-
-_LONGEST_NOUN = 64
 
 _WORSE_UP_NAMES = """
 admission.rejected alerts.dropped autoscaler.empty autoscaler.errors autoscaler.excess autoscaler.loop_delay
@@ -190,6 +184,17 @@ _GAUGE, _RATE, _RATIO, _DIST, _STATE = Kind.GAUGE, Kind.RATE, Kind.RATIO, Kind.D
 _SUM, _MEAN, _MAX, _MIN = Combine.SUM, Combine.MEAN, Combine.MAX, Combine.MIN
 
 
+_NOUNS = Path(__file__).parent / "nouns.tsv"
+"""Name of each signal, what people call it, the same in Chinese."""
+
+
+@cache
+def _nouns() -> dict[str, tuple[str, str]]:
+    """What people call each signal, in English and in Chinese."""
+    rows = [line.split("\t") for line in _NOUNS.read_text(encoding="utf-8").splitlines()[1:]]
+    return {name: (english, chinese) for name, english, chinese in rows}
+
+
 def _signals(scope: Scope, layer: Layer, rows: Iterable[Row], *, derived: bool = False, low: float = 0.0) -> list[Signal]:
     """Rows of one scope and layer as signals; a ratio lies between 0 and 1, the rest is not negative unless it is said."""
     return [
@@ -203,6 +208,7 @@ def _signals(scope: Scope, layer: Layer, rows: Iterable[Row], *, derived: bool =
             low,
             1.0 if kind is _RATIO else inf,
             meaning,
+            *_nouns()[name],
             derived,
             "up" if name in _WORSE_UP else "down" if name in _WORSE_DOWN else "",
             name in _BOUNDED,

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from triage.model.diagnosis import CauseState, Diagnosis, Finding, Odd, Promised, Rival, Status, Unread
 from triage.model.units import clock
-from triage.model.vocabulary import catalogue
 from triage.render.reading import counted, first_way, gaps, is_refused, lasted, listed, muted_line, named, shortened, those
 
 _SORTS = ("said", "identity", "coincides", "outlier", "driver", "life", "change", "instrument", "shift")
@@ -96,9 +95,7 @@ def rival_line(rival: Rival) -> str:
 
 def odd_line(odd: Odd, near: float) -> str:
     """Something odd in one sentence: whom it is about, what, since when."""
-    signal = catalogue().get(odd.of)
-    text = odd.text.removeprefix(f"{odd.of} ")
-    told = f"{signal.noun} {text}" if signal is not None and text != odd.text else odd.text
+    told = odd.text
     when = f", {lasted(odd.since, odd.until, near)}" if odd.since is not None else ""
     whom = "" if odd.subject.partition("/")[2] in told else f"{named(odd.subject)}: "
     return f"{whom}{shortened(told, _LINE)}{when}"

@@ -292,7 +292,7 @@ def _ruled_out(one: Diagnosis) -> Iterable[str]:
         if read is None:
             quiet += 1
             continue
-        why = f"<code>{html(read.what)}</code> {html(read.compared)} <small>{html(read.note)}</small>"
+        why = f"{html(read.what)} {html(read.compared)} <small>{html(read.note)}</small>"
         rows.append((f"{html(each.title)} <code>{html(each.rule)}</code>", each.layer.value, why))
     yield "<section><h2>What it is not</h2>"
     if rows:

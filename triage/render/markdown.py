@@ -183,7 +183,7 @@ def _evidence(evidence: Sequence[Evidence], one: Diagnosis) -> str:
     for each in evidence:
         read = reading(each, one.window.end)
         value = " ".join(part for part in (f"**{markdown(read.value)}**" if read.value else "", markdown(read.note)) if part)
-        what = (code(read.what), markdown(read.subject), value, markdown(read.held_against), markdown(read.usual), read.since)
+        what = (markdown(read.what), markdown(read.subject), value, markdown(read.held_against), markdown(read.usual), read.since)
         rows.append((*what, VERDICT_WORDS[read.verdict], _curve(each.spark, each.threshold)))
     return _table(("evidence", "of", "value", "held against", "baseline", "since", "condition", "over time"), rows)
 
@@ -205,7 +205,7 @@ def _node(node: Node, one: Diagnosis, depth: int) -> Iterable[str]:
     finding, margin = node.finding, "  " * depth
     when = "" if finding.onset is None else f"{clock(finding.onset, one.window.end)} "
     read = reading(finding.evidence[0], one.window.end) if finding.evidence and depth else None
-    proof = f": {code(read.what)} {markdown(read.compared)}" if read else ""
+    proof = f": {markdown(read.what)} {markdown(read.compared)}" if read else ""
     because = f", because {markdown(node.because)}" if node.because else ""
     yield f"{margin}- {when}**{markdown(finding.title)}** {code(finding.rule)}{because}{proof}"
     for target in node.back:
@@ -237,7 +237,7 @@ def _ruled_out(one: Diagnosis, *, verbose: bool) -> Iterable[str]:
     shown = judged if verbose else judged[:_FEW]
     rows = []
     for each, read in shown:
-        why = f"{code(read.what)} {markdown(f'{read.compared} {shortened(read.note, _REASON)}')}"
+        why = f"{markdown(read.what)} {markdown(f'{read.compared} {shortened(read.note, _REASON)}')}"
         rows.append((markdown(each.title), code(each.rule), why))
     yield "### What it is not"
     if rows:

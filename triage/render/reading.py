@@ -39,6 +39,9 @@ _MOMENTS = frozenset({"observed:change", "observed:life", "observed:said"})
 FLOORS = frozenset({"answers", "quality"})
 """Vital signs of which more is better."""
 
+_QUANTILES = frozenset({"median", "p50", "p95", "p99"})
+"""Statistics that stand behind a name as they are: ``TTFT p95``."""
+
 _LONG = 10.0
 """A time from which on nobody counts milliseconds."""
 
@@ -50,7 +53,7 @@ _VERDICTS = {Promised.BROKEN: Verdict.PRESENT, Promised.KEPT: Verdict.ABSENT, Pr
 class Reading:
     """One piece of evidence as a person reads it; parts that there is nothing to say of are empty.
 
-    :param what: signal and statistic
+    :param what: what was measured, as people call it, and its statistic
     :param value: what was measured, or that nothing was
     :param test: what it was held against, with ``not`` where that does not hold and ``may be`` where it cannot be told
     :param why: what the threshold is
@@ -108,9 +111,9 @@ def reading(evidence: Evidence, near: float) -> Reading:
 
 
 def meaning(evidence: Evidence) -> str:
-    """What the signal of the evidence measures, for readers who do not know it; empty for events and facts."""
+    """What the signal of the evidence measures, for readers who do not know it, and its name; empty for events and facts."""
     signal = catalogue().get(evidence.signal)
-    return signal.meaning if signal else ""
+    return f"{signal.meaning} ({signal.name})" if signal else ""
 
 
 def named(subject: str) -> str:
@@ -302,7 +305,7 @@ def is_told(evidence: Evidence) -> bool:
 def noun_of(evidence: Evidence) -> str:
     """What was measured as a noun phrase; of events and facts the name."""
     signal = catalogue().get(evidence.signal)
-    return signal.noun if signal is not None else _what(evidence)
+    return signal.noun if signal is not None else evidence.signal
 
 
 def place(finding: Finding) -> str:
@@ -338,7 +341,7 @@ def queries(findings: Iterable[Finding]) -> list[tuple[str, str]]:
     for finding in findings:
         for evidence in finding.evidence:
             if evidence.query:
-                lines.setdefault(evidence.query, f"{evidence.signal} of {named(evidence.subject)}")
+                lines.setdefault(evidence.query, f"{noun_of(evidence)} of {named(evidence.subject)}")
         for command in finding.check:
             lines.setdefault(command, "")
     return [(what, line) for line, what in lines.items()]
@@ -418,11 +421,16 @@ def _told(value: str | float) -> str:
 
 
 def _what(evidence: Evidence) -> str:
-    """Signal and statistic; of events the names that count."""
+    """What was measured, with its statistic; of events the names that count."""
+    name = noun_of(evidence)
     if not evidence.stat or evidence.lasting is not None:
-        return evidence.signal
-    stat = f"({evidence.stat})" if is_told(evidence) else evidence.stat
-    return f"{evidence.signal} {stat}"
+        return name
+    return f"{name} {evidence.stat}" if evidence.stat in _QUANTILES else f"{name} ({evidence.stat})"
+
+
+def id_of(evidence: Evidence) -> str:
+    """Name in the vocabulary and statistic, as rules and JSON have them: for details, and to be searched for."""
+    return f"{evidence.signal} {evidence.stat}".rstrip() if not is_told(evidence) else evidence.signal
 
 
 def _measured(evidence: Evidence) -> tuple[str, str]:

@@ -56,7 +56,7 @@ def shift(
 ) -> Observation:
     """One shift; evidence with query and curve is made only for what has to be explained."""
     name, unit = signal.name, f"{signal.unit}/s" if signal.kind is Kind.RATE and signal.unit != "ratio" else signal.unit
-    text = f"{name} {quantity(value, unit)} against {quantity(usual, unit)} {_AGAINST[against]}"
+    text = f"{signal.noun} {quantity(value, unit)} against {quantity(usual, unit)} {_AGAINST[against]}"
     evidence = None
     if salient:
         subjects = frame.subjects_of(name) if subject.scope is Scope.SERVICE and signal.scope is not Scope.SERVICE else [subject]

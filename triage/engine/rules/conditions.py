@@ -315,7 +315,7 @@ def _base(bound: Operand, measure: Measure, context: Context, subjects: Sequence
     others = subjects_for(frame, signal, context.subject)
     combine = catalogue()[signal].combine
     value = statistic(frame, signal, others, measure.stat, _span(measure, frame), combine) if others else None
-    return value, f"{times}{signal}"
+    return value, f"{times}{catalogue()[signal].noun}"
 
 
 def _usual(measure: Measure, context: Context, subjects: Sequence[Subject]) -> Interval | None:
