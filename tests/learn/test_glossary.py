@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from triage.engine.rules.loading import load_rules
 from triage.errors import UsageError
 from triage.learn.glossary import Term, find, load_glossary
 from triage.model.vocabulary import Layer, catalogue
@@ -40,6 +41,12 @@ WANTED = {
     "Canary",
     "Scrape",
     "Histogram quantile",
+    "Layer",
+    "Runtime illness",
+    "Infrastructure illness",
+    "Tooling illness",
+    "Scale",
+    "Ridge",
 }
 
 
@@ -51,8 +58,15 @@ def test_the_words_that_reports_lean_on_are_there() -> None:
 
 
 def test_the_layers_come_from_the_top_down() -> None:
-    """Every layer has words, and they stand in the order of the walk."""
-    assert list(dict.fromkeys(term.layer for term in TERMS)) == list(Layer)
+    """Words of the way itself first; then every layer has words, and they stand in the order of the walk."""
+    assert list(dict.fromkeys(term.layer for term in TERMS)) == [None, *Layer]
+
+
+@pytest.mark.parametrize("term", [term for term in TERMS if term.kinds], ids=lambda term: term.term.en)
+def test_a_word_stands_where_the_walk_has_it(term: Term) -> None:
+    """The rules about it are in its layer: a reader must find it in the walk where the map says."""
+    layers = {rule.id: rule.layer for rule in load_rules()}
+    assert {layers[kind] for kind in term.kinds} == {term.layer}
 
 
 @pytest.mark.parametrize("term", TERMS, ids=lambda term: term.term.en)

@@ -39,7 +39,7 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
     listing = ways.add_parser("list", help="all lessons")
     listing.set_defaults(way=_list)
     lesson = ways.add_parser("lesson", help="walk one recording step by step")
-    lesson.add_argument("id", metavar="ID")
+    lesson.add_argument("id", metavar="LESSON", help="id, or number in the list")
     lesson.set_defaults(way=_lesson)
     drill = ways.add_parser("drill", help="find the cause of an incident yourself, and compare with the expert's path")
     drill.add_argument("case", metavar="CASE", nargs="?", help="number or folder name (the first that is not finished)")
@@ -47,7 +47,8 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
     drill.set_defaults(way=_drill)
     progress = ways.add_parser("progress", help="finished drills and their scores")
     progress.set_defaults(way=_progress)
-    _add_flags(ways=(mapping, lesson, drill, progress), with_lessons=(listing, lesson), with_cases=(lesson, drill, progress))
+    ways_of_lang = (mapping, listing, lesson, drill, progress)
+    _add_flags(ways_of_lang, with_lessons=(listing, lesson), with_cases=(lesson, drill, progress))
     for way in (lesson, drill):
         add_setting_flags(way, "rules", "dialects", "signatures")
     return parser
@@ -56,9 +57,7 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
 def _add_flags(ways: "Sequence[Parser]", with_lessons: "Sequence[Parser]", with_cases: "Sequence[Parser]") -> None:
     """The flags that several ways share."""
     for way in ways:
-        way.add_argument(
-            "--lang", choices=("en", "zh"), default="en", help="language of everything but lessons and evidence (en)"
-        )
+        way.add_argument("--lang", choices=("en", "zh"), default="en", help="language (en)")
     for way in with_lessons:
         way.add_argument("--lessons", metavar="DIR", type=Path, action="append", default=[], help="folder of further lessons")
     for way in with_cases:
@@ -86,7 +85,7 @@ def _list(args: argparse.Namespace) -> ExitCode:
     from triage.learn.lesson import load_lessons
     from triage.learn.show import show_list
 
-    show_list(_screen(), load_lessons(args.lessons).values())
+    show_list(_screen(), load_lessons(args.lessons).values(), args.lang)
     return ExitCode.HEALTHY
 
 

@@ -1,15 +1,14 @@
 """What the learning commands say themselves, in both languages. Lessons and questions come from data instead."""
 
-from typing import Literal
-
-Lang = Literal["en", "zh"]
-LANGS: tuple[Lang, ...] = ("en", "zh")
+from triage.learn.texts import LANGS, Lang
 
 PHRASES: dict[str, tuple[str, str]] = {
     "measured": ("measured", "如何测量"),
     "signals": ("signals", "信号"),
+    "kinds": ("rules", "规则"),
+    "way": ("the way down", "排查路径"),
     "goal": ("Goal", "目标"),
-    "recording": ("Recording", "录制"),
+    "recording": ("Recording", "录像"),
     "step": ("Step {number} of {total}", "第 {number} 步，共 {total} 步"),
     "check": ("Question", "问题"),
     "answer": ("Answer", "答案"),
@@ -26,8 +25,19 @@ PHRASES: dict[str, tuple[str, str]] = {
     "to get it": ("to get it", "获取方法"),
     "differs": (
         "The text was written for a recording in which this is '{expected}'; here it is '{found}'.",
-        "课文所写的录制中此处应为“{expected}”，而这里是“{found}”。",
+        "课文所写的录像中此处应为“{expected}”，而这里是“{found}”。",
     ),
+    "not so": ("The text was written for a recording with {claim}.", "课文所写的录像中应有 {claim}。"),
+    "level 0": ("TO BEGIN WITH", "从这里开始"),
+    "level 1": ("EASY", "入门"),
+    "level 2": ("MIDDLE", "进阶"),
+    "level 3": ("HARD", "困难"),
+    "lines with": ("log lines with {text!r}", "含 {text!r} 的日志行"),
+    "lines": ("log lines", "日志行"),
+    "line count": ("{count} lines", "{count} 行"),
+    "changes": ("changes to the service", "服务的变更"),
+    "seen": ("seen", "有"),
+    "none seen": ("none seen", "未见到"),
     "more subjects": ("and {count} more", "另有 {count} 个"),
     "done": ("Done. 'triage learn list' shows what else there is.", "完成。用 “triage learn list” 查看其余课程。"),
     "drill": ("Drill {number}", "演练 {number}"),
@@ -58,7 +68,7 @@ PHRASES: dict[str, tuple[str, str]] = {
     "nothing asked": ("nothing asked", "没有提问"),
     "not found": (
         "The program itself does not find the cause in this recording, so there is no expert's path.",
-        "程序本身在此录制中没有找到该原因，因此没有专家路径。",
+        "程序本身在此录像中没有找到该原因，因此没有专家路径。",
     ),
     "score": ("Score", "得分"),
     "best": ("best", "最好"),
@@ -84,3 +94,8 @@ PHRASES: dict[str, tuple[str, str]] = {
 def say(key: str, lang: Lang, **values: object) -> str:
     """A phrase in a language, its gaps filled."""
     return PHRASES[key][LANGS.index(lang)].format(**values)
+
+
+def entry(key: str, lang: Lang, text: str) -> str:
+    """A phrase with what it introduces."""
+    return f"{say(key, lang)}{'：' if lang == 'zh' else ': '}{text}"

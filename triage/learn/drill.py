@@ -4,9 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from triage.learn.cases import Case
-from triage.learn.chrome import Lang, say
+from triage.learn.chrome import entry, say
 from triage.learn.screen import Screen
 from triage.learn.steps import Told, ask_rule, cost_of, show_told, total_cost
+from triage.learn.texts import Lang
 from triage.model.diagnosis import Finding, LayerView, Promised
 from triage.model.rule import Rule
 from triage.model.vocabulary import Layer
@@ -104,7 +105,7 @@ class Drill:
             return
         self.asked[rule.id] = told
         spent, sum_ = (say("minutes", self.lang, count=count) for count in (cost_of(told), self._spent()))
-        self.screen.line(f"{say('cost', self.lang)}: {spent}, {say('so far', self.lang)} {sum_}", style="dim", indent=4)
+        self.screen.line(entry("cost", self.lang, f"{spent}, {say('so far', self.lang)} {sum_}"), style="dim", indent=4)
 
     def _spent(self) -> int:
         """Minutes that the learner's questions took."""
@@ -135,7 +136,7 @@ class Drill:
     def _show_layers(self) -> None:
         """The layers with their numbers."""
         names = [f"{number} {say(layer.value, self.lang)}" for number, layer in enumerate(Layer, start=1)]
-        self.screen.line(f"{say('layers', self.lang)}: {', '.join(names)}")
+        self.screen.line(entry("layers", self.lang, ", ".join(names)))
 
     def _show_questions(self, layer: Layer) -> None:
         """The questions of a layer; those that were asked carry a sign."""
@@ -150,14 +151,14 @@ class Drill:
         self.screen.line()
         self._tell(_judgement(outcome.named, self.truth, self.case.rules), cause=cause)
         if self.truth.note:
-            self.screen.line(f"{say('note', self.lang)}: {self.truth.note}")
+            self.screen.line(entry("note", self.lang, self.truth.note))
         self._show_path("yours", self._paths(self.asked))
         expert = expert_path(self.case, self.truth)
         if expert:
             self._show_expert(expert)
         else:
             self._tell("not found")
-        self.screen.heading(f"{say('score', self.lang)}: {outcome.score}/100")
+        self.screen.heading(entry("score", self.lang, f"{outcome.score}/100"))
 
     def _paths(self, rule_ids: Iterable[str]) -> list[str]:
         """One line for each question on a path."""
@@ -165,7 +166,7 @@ class Drill:
         for rule_id in rule_ids:
             told, rule = ask_rule(self.case, rule_id), self.case.rules[rule_id]
             cost = say("minutes", self.lang, count=cost_of(told))
-            lines.append(f"{say(rule.layer.value, self.lang)}: {rule.question} {say(told.verdict.value, self.lang)} ({cost})")
+            lines.append(entry(rule.layer.value, self.lang, f"{rule.question} {say(told.verdict.value, self.lang)} ({cost})"))
         return lines
 
     def _show_path(self, title: str, lines: Sequence[str]) -> None:

@@ -3,45 +3,35 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from triage.errors import UsageError
-from triage.learn.chrome import Lang
 from triage.learn.files import read
+from triage.learn.texts import Both
 from triage.model.vocabulary import Layer
 from triage.validation import did_you_mean
 
 FILE = Path(__file__).parent / "glossary.yaml"
 
 
-class Both(BaseModel):
-    """A text in both languages."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    en: str = Field(min_length=1)
-    zh: str = Field(min_length=1)
-
-    def of(self, lang: Lang) -> str:
-        """The text in one language."""
-        return self.zh if lang == "zh" else self.en
-
-
 class Term(BaseModel):
     """One word.
 
-    :param layer: where what it names lives
+    :param layer: where what it names lives; none of a word of the way down itself
     :param means: what it is, one sentence
     :param measured: how it is measured, one sentence
     :param signals: signals of the vocabulary that tell of it
+    :param kinds: rules about it, which are in the same layer
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     term: Both
-    layer: Layer
+    layer: Layer | None = None
     means: Both
     measured: Both
     signals: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
 
 
 class Glossary(BaseModel):
@@ -52,8 +42,8 @@ class Glossary(BaseModel):
 
 
 def load_glossary() -> tuple[Term, ...]:
-    """All words, by layer from the top down."""
-    order = list(Layer)
+    """All words: those of the way, then by layer from the top down."""
+    order = [None, *Layer]
     return tuple(sorted(read(FILE, Glossary).terms, key=lambda term: order.index(term.layer)))
 
 

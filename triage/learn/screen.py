@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Mapping
+from typing import Protocol
 
 from rich.console import Console
 from rich.text import Text
@@ -12,6 +13,18 @@ from triage.render.terminal import terminal
 _LONGEST = 4000
 _WIDEST = 100
 _NARROWEST = 20
+
+
+class Paper(Protocol):
+    """What is written on: a terminal, or a screen of the walk."""
+
+    utf8: bool
+
+    def line(self, text: str = "", *, style: str = "", indent: int = 0, hang: int = 0) -> None:
+        """A paragraph, its later lines set in by ``hang`` more."""
+
+    def heading(self, text: str) -> None:
+        """A title with an empty line before it."""
 
 
 class Screen:

@@ -1,33 +1,29 @@
 """What a step of a lesson or a question of a drill shows: verdicts with their evidence, signals with their curves."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isinf
-from typing import NamedTuple
 
 from triage.engine.quantiles import Interval
 from triage.engine.sources import how_to_get
-from triage.engine.sparks import spark_of
-from triage.engine.statistics import cells_of, statistic
 from triage.learn.cases import Case
-from triage.learn.chrome import Lang, say
+from triage.learn.chrome import entry, say
 from triage.learn.lesson import Look
-from triage.learn.screen import Screen
-from triage.model.diagnosis import Evidence, Finding, Verdict
-from triage.model.recording import Subject
-from triage.model.units import interval, quantity
-from triage.model.vocabulary import Kind, catalogue
+from triage.learn.logs import found_lines
+from triage.learn.looking import changes_of, curve_of, rows_of, unit_of
+from triage.learn.screen import Paper
+from triage.learn.texts import Lang
+from triage.model.diagnosis import Evidence, Finding, Spark, Verdict
+from triage.model.rule import Stat
+from triage.model.units import clock, interval, quantity
+from triage.model.vocabulary import catalogue
 from triage.render.reading import named, reading
 from triage.render.spark import spark
 
-_MOST_SUBJECTS = 6
+_MOST_SUBJECTS = 4
 _MOST_EVIDENCE = 6
 _CURVE = 48
-_MOVED = 1.2
-"""A signal rises or falls if it changes by more than this factor, as in most rules."""
-
-_RATES_BY_NAME = frozenset({"ratio", "cores"})
-"""Units that are per second by themselves: a share of time, and CPU seconds a second."""
+_MOST_LINES = 4
 
 _STYLES = {Verdict.PRESENT: "bold red", Verdict.ABSENT: "green", Verdict.UNKNOWN: "yellow"}
 
@@ -72,17 +68,17 @@ def ask_rule(case: Case, rule_id: str) -> Told:
     raise KeyError(rule_id)
 
 
-def show_told(screen: Screen, case: Case, told: Told, lang: Lang) -> None:
+def show_told(screen: Paper, case: Case, told: Told, lang: Lang) -> None:
     """A rule's answer with its evidence."""
-    screen.line(f"{say('verdict', lang)}: {say(told.verdict.value, lang)}", style=_STYLES[told.verdict], indent=4)
+    screen.line(entry("verdict", lang, say(told.verdict.value, lang)), style=_STYLES[told.verdict], indent=4)
     for evidence in told.evidence[:_MOST_EVIDENCE]:
         _show_evidence(screen, case, evidence, lang)
     if told.missing:
-        screen.line(f"{say('missing', lang)}: {', '.join(told.missing[:_MOST_EVIDENCE])}", indent=6)
-        screen.line(f"{say('to get it', lang)}: {told.how}", indent=6)
+        screen.line(entry("missing", lang, ", ".join(told.missing[:_MOST_EVIDENCE])), indent=6)
+        screen.line(entry("to get it", lang, told.how), indent=6)
 
 
-def _show_evidence(screen: Screen, case: Case, evidence: Evidence, lang: Lang) -> None:
+def _show_evidence(screen: Paper, case: Case, evidence: Evidence, lang: Lang) -> None:
     """One piece of evidence, with its curve."""
     read = reading(evidence, case.recording.window.end)
     mark = {Verdict.PRESENT: "+", Verdict.ABSENT: "-", Verdict.UNKNOWN: "?"}[evidence.verdict]
@@ -90,13 +86,17 @@ def _show_evidence(screen: Screen, case: Case, evidence: Evidence, lang: Lang) -
     parts = [f"{mark} {read.what}, {read.subject}: {read.compared}", usual, read.when, read.note]
     screen.line("; ".join(part for part in parts if part), indent=6, hang=2)
     if evidence.spark is not None:
-        pieces = spark(evidence.spark, _CURVE, utf8=screen.utf8, threshold=evidence.threshold)
-        screen.line("".join(piece.text for piece in pieces), style="cyan", indent=8)
+        _show_curve(screen, evidence.spark, 8, evidence.threshold)
 
 
-def show_look(screen: Screen, case: Case, look: Look, lang: Lang) -> None:
+def show_look(screen: Paper, case: Case, look: Look, lang: Lang) -> None:
     """The answer to a question of a lesson, and a word if it is not the one that the text counts on."""
-    found = _show_rule(screen, case, look, lang) if look.rule else _show_signal(screen, case, look, lang)
+    if look.rule:
+        found = _show_rule(screen, case, look.rule, lang)
+    elif look.signal:
+        found = show_signal(screen, case, look.signal, lang, stat=look.stat, subject=look.subject)
+    else:
+        found = show_lines(screen, case, look.log, lang) if look.log else show_changes(screen, case, lang)
     if look.expect is not None and found != look.expect:
         words = {"expected": say(look.expect, lang), "found": say(found, lang)}
         screen.line(say("differs", lang, **words), style="yellow", indent=4)
@@ -106,13 +106,20 @@ def found_by(case: Case, look: Look) -> str:
     """What the recording answers, in the words of ``expect``."""
     if look.rule:
         return ask_rule(case, look.rule).verdict.value
-    rows = list(_rows(case, look))
-    return _course(rows[0]) if rows else "no data"
+    if look.signal:
+        rows = rows_of(case, look.signal, look.stat, look.subject)
+        return rows[0].course if rows else "no data"
+    return _seen(bool(found_lines(case.path, look.log, 1)) if look.log else any(changes_of(case)))
 
 
-def _show_rule(screen: Screen, case: Case, look: Look, lang: Lang) -> str:
+def _seen(there: object) -> str:
+    """Whether something was seen, in the words of ``expect``."""
+    return "seen" if there else "none seen"
+
+
+def _show_rule(screen: Paper, case: Case, rule_id: str, lang: Lang) -> str:
     """A rule's question and answer, and what part the finding plays."""
-    rule, told = case.rules[look.rule], ask_rule(case, look.rule)
+    rule, told = case.rules[rule_id], ask_rule(case, rule_id)
     screen.line(f"> {rule.question} ({rule.id})", style="bold", indent=2)
     show_told(screen, case, told, lang)
     if told.finding is not None:
@@ -120,83 +127,58 @@ def _show_rule(screen: Screen, case: Case, look: Look, lang: Lang) -> str:
     return told.verdict.value
 
 
-class _Row(NamedTuple):
-    """A signal of one subject: before and in the window."""
-
-    subject: Subject
-    before: Interval | None
-    window: Interval | None
-
-
-def _show_signal(screen: Screen, case: Case, look: Look, lang: Lang) -> str:
+def show_signal(
+    screen: Paper, case: Case, name: str, lang: Lang, *, stat: Stat = "mean", subject: str = "", most: int = _MOST_SUBJECTS
+) -> str:
     """A signal of each of its subjects; the first one, who has moved most, says how it moved."""
-    signal = catalogue()[look.signal]
-    screen.line(f"> {look.signal}, {look.stat}: {signal.meaning}", style="bold", indent=2)
-    rows, unit = list(_rows(case, look)), _unit(look)
-    for row in rows[:_MOST_SUBJECTS]:
+    screen.line(f"> {name}, {stat}: {catalogue()[name].meaning}", style="bold", indent=2)
+    rows, unit = rows_of(case, name, stat, subject), unit_of(name, stat)
+    for row in rows[:most]:
         before, window = (_value(one, unit, lang) for one in (row.before, row.window))
         screen.line(f"{named(str(row.subject))}: {say('before', lang)} {before}, {say('window', lang)} {window}", indent=4)
-        _show_curve(screen, case, look.signal, row.subject)
-    if len(rows) > _MOST_SUBJECTS:
-        screen.line(say("more subjects", lang, count=len(rows) - _MOST_SUBJECTS), indent=4)
+        curve = curve_of(case, name, row.subject)
+        if curve is not None:
+            _show_curve(screen, curve, 6)
+    if len(rows) > most:
+        screen.line(say("more subjects", lang, count=len(rows) - most), indent=4)
     if not rows:
         screen.line(say("no data", lang), style="yellow", indent=4)
-        screen.line(f"{say('to get it', lang)}: {how_to_get((look.signal,))}", indent=4)
+        screen.line(entry("to get it", lang, how_to_get((name,))), indent=4)
         return "no data"
-    return _course(rows[0])
+    return rows[0].course
 
 
-def _unit(look: Look) -> str:
-    """Unit of the statistic: what is counted comes as a rate per second."""
-    signal = catalogue()[look.signal]
-    if look.stat == "changes":
-        return "changes"
-    is_rate = signal.kind is Kind.RATE and look.stat != "sum" and signal.unit not in _RATES_BY_NAME
-    return f"{signal.unit}/s" if is_rate or look.stat == "slope" else signal.unit
+def show_lines(screen: Paper, case: Case, text: str, lang: Lang, *, log: str = "", most: int = _MOST_LINES) -> str:
+    """The lines of the logs that hold a text, under the names of their logs."""
+    shown = found_lines(case.path, text, most, log)
+    screen.line(f"> {say('lines with', lang, text=text)}" if text else f"> {say('lines', lang)}", style="bold", indent=2)
+    for one in shown:
+        screen.line(f"{one.name} ({say('line count', lang, count=one.count)})", indent=4)
+        for line in one.lines:
+            screen.line(line, style="cyan", indent=6, hang=2)
+        if one.count > len(one.lines):
+            screen.line("…", indent=6)
+    if not shown:
+        screen.line(say("none seen", lang), style="yellow", indent=4)
+    return _seen(shown)
 
 
-def _show_curve(screen: Screen, case: Case, signal: str, subject: Subject) -> None:
-    """The values over baseline and window."""
-    frame = case.frame
-    curve = spark_of(cells_of(frame, signal, [subject], catalogue()[signal].combine), frame.grid, None)
-    if curve is not None:
-        screen.line("".join(piece.text for piece in spark(curve, _CURVE, utf8=screen.utf8)), style="cyan", indent=6)
+def show_changes(screen: Paper, case: Case, lang: Lang) -> str:
+    """The changes to the service with their times."""
+    screen.line(f"> {say('changes', lang)}", style="bold", indent=2)
+    changes = list(changes_of(case))
+    for event in changes:
+        words = event.text or f"{event.kind} {event.name}"
+        screen.line(f"{clock(event.time, case.recording.window.end)}  {words}", indent=4, hang=10)
+    if not changes:
+        screen.line(say("none seen", lang), style="yellow", indent=4)
+    return _seen(changes)
 
 
-def _rows(case: Case, look: Look) -> Iterator[_Row]:
-    """The signal of every subject that has it, whoever moved most first."""
-    frame = case.frame
-    subjects = [one for one in frame.subjects_of(look.signal) if look.subject in ("", str(one), one.id)]
-    across = catalogue()[look.signal].combine
-    rows = [
-        _Row(
-            one,
-            *(statistic(frame, look.signal, [one], look.stat, span, across) for span in (frame.grid.baseline, frame.grid.window)),
-        )
-        for one in subjects
-    ]
-    yield from sorted(rows, key=lambda row: (-_moved(row), row.subject))
-
-
-def _moved(row: _Row) -> float:
-    """By what factor a signal changed, up or down; infinite if it came up from zero or is gone, 0 without a before."""
-    if row.before is None:
-        return 0.0
-    if row.window is None:
-        return float("inf")
-    low, high = sorted((abs(row.before.estimate), abs(row.window.estimate)))
-    if low == 0:
-        return float("inf") if high else 1.0
-    return high / low
-
-
-def _course(row: _Row) -> str:
-    """How a signal moved, in the words of ``expect``."""
-    if row.window is None:
-        return "no data"
-    if row.before is None or _moved(row) <= _MOVED:
-        return "steady"
-    return "rises" if row.window.estimate > row.before.estimate else "falls"
+def _show_curve(screen: Paper, curve: Spark, indent: int, threshold: float | None = None) -> None:
+    """A curve in one line."""
+    pieces = spark(curve, _CURVE, utf8=screen.utf8, threshold=threshold)
+    screen.line("".join(piece.text for piece in pieces), style="cyan", indent=indent)
 
 
 def _value(value: Interval | None, unit: str, lang: Lang) -> str:
