@@ -248,9 +248,10 @@ def _named(request: Request) -> list[_Target]:
 
 
 def _found(request: Request) -> tuple[list[_Target], list[str]]:
-    """Engines that listen here, and notes on those that cannot be asked without being named.
+    """Engines that listen here or did at an earlier look, and notes on those that cannot be asked without being named.
 
     Of an engine's many sockets only the one that its command line (or habit) names is asked; the others are its own business.
+    One that answered before is asked again though nobody listens any more: that it refuses is an answer.
     """
     node = engines.this_node(request.environ)
     targets: dict[int, _Target] = {}
@@ -266,7 +267,16 @@ def _found(request: Request) -> tuple[list[_Target], list[str]]:
     for listener in sorted(processes.listeners(_PROC).values(), key=lambda listener: (listener.port, listener.host)):
         if listener.port in usual and listener.port not in targets:
             targets[listener.port] = replace(_local(listener, node, engines.TEXT_PATHS), guessed=True)
+    for port in _earlier_ports(request.earlier, node) - targets.keys():
+        targets[port] = replace(_local(processes.Listener("localhost", port), node, engines.TEXT_PATHS), found=False)
     return [targets[port] for port in sorted(targets)], notes
+
+
+def _earlier_ports(earlier: Recording | None, node: str) -> set[int]:
+    """Ports of this machine at which engines answered at earlier looks."""
+    known = earlier.subjects[Scope.REPLICA] if earlier is not None else []
+    named = (one.id.rpartition(":") for one in known)
+    return {int(port) for name, _, port in named if name == node and port.isascii() and port.isdigit()}
 
 
 def _local(listener: processes.Listener, node: str, paths: tuple[str, ...]) -> _Target:

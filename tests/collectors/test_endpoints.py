@@ -515,6 +515,19 @@ def test_engine_on_this_machine_is_found(collector: Collector, request_for: Aski
     assert recording.links[Subject(Scope.REPLICA, f"box:{port}")] == (Subject(Scope.NODE, "box"),)
 
 
+def test_engine_that_was_found_and_is_gone_is_asked_again(collector: Collector, request_for: Asking) -> None:
+    """Nobody listens any more where an engine answered at an earlier look: that it refuses is evidence of it, not a blank."""
+    port = free_port()
+    subject = Subject(Scope.REPLICA, f"box:{port}")
+    other = Subject(Scope.REPLICA, f"elsewhere:{port}")
+    earlier = Recording("llm", Window(START - 10, START, START - 10), links={subject: (), other: ()})
+    recording = collector.collect(replace(request_for(), earlier=earlier))
+    assert samples(recording, "target.up", subject.id) == [(second, 0) for second in range(4)]
+    assert {one.subject for one in recording.series} == {subject}
+    assert recording.sources[0].state == "failed"
+    assert "refuses connections" in recording.sources[0].reason
+
+
 def test_engine_at_another_port_is_not_probed(collector: Collector, request_for: Asking, tmp_path: Path) -> None:
     """Of an engine that listens elsewhere than it says, no socket is tried at random: it may be of its own workings."""
     with engine_process(tmp_path, port := free_port(), "--metrics-port", str(free_port())) as process:

@@ -125,3 +125,18 @@ def test_a_signal_that_nobody_tells_any_more_is_no_evidence() -> None:
         ("queue.waiting", "vllm-1"),
     ]
     assert list(left.histograms) == []
+
+
+def test_a_target_that_was_asked_and_gave_no_answer_keeps_what_it_said() -> None:
+    """That it has nothing more to say is evidence: of a source that nobody asked it would be none."""
+    old = recording(
+        series(VLLM_0, 10), series(VLLM_0, 10, signal="kv.usage"), series(VLLM_1, 10, signal="gpu.power"), histogram(10)
+    )
+    new = recording(series(VLLM_0, 20, signal="target.up", values=0.0))
+    left = still_told(continued(old, new, since=0.0), new)
+    assert sorted((one.signal, one.subject.id) for one in left.series) == [
+        ("kv.usage", "vllm-0"),
+        ("queue.waiting", "vllm-0"),
+        ("target.up", "vllm-0"),
+    ]
+    assert [one.subject for one in left.histograms] == [VLLM_0]

@@ -42,7 +42,9 @@ def told(at: float, *signals: str) -> Recording:
 def live(*rounds: Recording, sampled: bool = True) -> Live:
     """A service that is asked so many times."""
     left = iter(rounds)
-    return Live("llm", lambda _tell: next(left), pause=0.0, pace=Pace(shortest=10.0, longest=20.0, keep=60.0, sampled=sampled))
+    return Live(
+        "llm", lambda _tell, _earlier: next(left), pause=0.0, pace=Pace(shortest=10.0, longest=20.0, keep=60.0, sampled=sampled)
+    )
 
 
 def test_a_watched_service_has_a_history() -> None:

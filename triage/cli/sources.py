@@ -178,11 +178,19 @@ def recording_of(args: argparse.Namespace, settings: Settings) -> Recording:
         return asked(service, span, tools, tell)
 
 
-def asked(service: Service, span: Span, tools: Tools, tell: Progress, patience: float = PATIENCE) -> Recording:
+def asked(
+    service: Service,
+    span: Span,
+    tools: Tools,
+    tell: Progress,
+    patience: float = PATIENCE,
+    earlier: Recording | None = None,
+) -> Recording:
     """A recording of what the sources of a service say now.
 
     :param tell: is told how far each source is
     :param patience: seconds that a source may need beyond the end of the window
+    :param earlier: what is known from looks before
     """
     window = window_of(span, service, time.time())
     step = max(1.0, round((window.end - window.start) / _STEPS_IN_WINDOW))
@@ -195,5 +203,6 @@ def asked(service: Service, span: Span, tools: Tools, tell: Progress, patience: 
         time.time,
         os.environ,
         signatures=tools.language.signatures,
+        earlier=earlier,
     )
     return collect(request, tools.collectors, tell, patience)

@@ -196,8 +196,8 @@ def _watching(args: argparse.Namespace, settings: "Settings", service: "Service"
     span = span_of(args, quick, time.time())
     tools = cache(lambda: tools_of(args, settings))
 
-    def ask(tell: "Progress") -> "Recording":
-        return asked(service, span, tools(), tell)
+    def ask(tell: "Progress", earlier: "Recording | None" = None) -> "Recording":
+        return asked(service, span, tools(), tell, earlier=earlier)
 
     if args.start or args.end:
         return Replay(service.name, ask)

@@ -33,13 +33,15 @@ def continued(history: Recording, latest: Recording, since: float) -> Recording:
 def still_told(history: Recording, latest: Recording) -> Recording:
     """The history without the signals that the newest look did not bring: what a source said before it died is no evidence now.
 
-    A signal of which only some subjects fell silent stays whole, since that one of them ended may be the very trouble.
+    A signal of which only some subjects fell silent stays whole, since that one of them ended may be the very trouble. So does
+    all that a target said that was asked now and gave no answer: that it has nothing more to say is evidence.
     """
     alive = {one.signal for one in latest.series} | {one.signal for one in latest.histograms}
+    asked = {one.subject for one in latest.series if one.signal == "target.up"}
     return replace(
         history,
-        series=tuple(one for one in history.series if one.signal in alive),
-        histograms=tuple(one for one in history.histograms if one.signal in alive),
+        series=tuple(one for one in history.series if one.signal in alive or one.subject in asked),
+        histograms=tuple(one for one in history.histograms if one.signal in alive or one.subject in asked),
     )
 
 

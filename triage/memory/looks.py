@@ -47,6 +47,11 @@ def promise_key(name: str, subject: str) -> str:
     return f"{PROMISE} {name} {subject}"
 
 
+def trouble_of(key: str) -> str:
+    """What a recording calls it (``Recording.begun``): the id of a kind, or a promise's name and subject."""
+    return key.partition(" ")[2]
+
+
 def rule_of(key: str) -> str:
     """The rule of the key of a kind; empty if it is another thing's."""
     sort, _, rule = key.partition(" ")

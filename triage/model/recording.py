@@ -23,6 +23,10 @@ CHANGE_KINDS = frozenset(
 """Kinds of events that somebody or something caused on purpose."""
 
 
+_SAME_ONSET = 15.0
+"""Chosen: seconds by which two looks may date the same onset apart: cells of the grid lie elsewhere in each."""
+
+
 class Subject(NamedTuple):
     """What a series, an event or a fact is about: a replica, a card, a node, the service."""
 
@@ -172,6 +176,8 @@ class Recording:
     :param problems: what was strange about the data, one sentence each (values out of range, skewed clocks)
     :param rejected: signals whose readings were broken (out of their unit's range), with the reason
     :param step: usual distance between two samples, seconds
+    :param begun: when trouble began that earlier looks found and that still goes on, Unix seconds: kinds of failure by their id,
+        promises by name and subject (``ttft_p95_s service/llm``)
     """
 
     service: str
@@ -188,6 +194,18 @@ class Recording:
     problems: Sequence[str] = ()
     rejected: Mapping[str, str] = field(default_factory=dict)
     step: float = 15.0
+    begun: Mapping[str, float] = field(default_factory=dict)
+
+    def onset(self, trouble: str, told: float | None) -> float | None:
+        """When trouble began: as an earlier look said, unless this one knows better that it was earlier.
+
+        :param trouble: key of ``begun``
+        :param told: what this look says, Unix seconds
+        """
+        before = self.begun.get(trouble)
+        if before is None or told is None:
+            return told if before is None else before
+        return told if told < before - max(_SAME_ONSET, 2.0 * self.step) else before
 
     @cached_property
     def by_signal(self) -> dict[str, list[Series]]:

@@ -62,7 +62,7 @@ __all__ = [
 ]
 
 
-VERSION: Final = (1, 0)
+VERSION: Final = (1, 1)
 """Version of this package: the first number changes when a collector that worked may work no longer, the second when something is
 added. All that ``__all__`` names belongs to it, and nothing else."""
 
@@ -85,6 +85,8 @@ class Request:
     :param stop: set when the user has had enough; return what there is
     :param signatures: what lines of logs and Xids mean
     :param clock: current Unix time
+    :param earlier: what is known from looks before, while a service is watched: who answered then is asked again, though nothing
+        else tells of it now; None at the first look
     """
 
     service: Service
@@ -97,6 +99,7 @@ class Request:
     progress: Callable[[str, float], None] = _silent
     stop: StopSignal = field(default_factory=StopSignal)
     signatures: Signatures = field(default_factory=load_signatures)
+    earlier: Recording | None = None
 
 
 @runtime_checkable

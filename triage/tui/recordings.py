@@ -73,7 +73,7 @@ class Replay:
 class Live:
     """A service that is asked again and again; what it said before is kept as its history.
 
-    :param ask: asks all sources once
+    :param ask: asks all sources once; is given what is known so far
     :param pause: seconds between two rounds
     :param pace: how much of what was said is kept and judged
     """
@@ -83,7 +83,7 @@ class Live:
     def __init__(
         self,
         name: str,
-        ask: "Callable[[Progress], Recording]",
+        ask: "Callable[[Progress, Recording | None], Recording]",
         *,
         pause: float,
         pace: Pace,
@@ -99,13 +99,13 @@ class Live:
     def take(self, tell: "Progress") -> Taken:
         """What is known after one more round; the sources of that round tell which of it still holds."""
         assert self.watch is not None
-        latest = self._ask(tell)
+        latest = self._ask(tell, self._history)
         if self._history is None:
             self._history = latest
         else:
             kept = latest.window.end - self._pace.keep
             held = self.watch.oldest
             self._history = continued(self._history, latest, kept if held is None else min(kept, held))
-        self._history = replace(self._history, window=self.watch.window(latest.window))
+        self._history = replace(self._history, window=self.watch.window(latest.window), begun=self.watch.begun)
         self._number += 1
         return Taken(self._number, self._history, still_told(self._history, latest))

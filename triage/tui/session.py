@@ -150,6 +150,6 @@ class LocalSession:
         """What a snapshot at a moment rests on: in the window that was judged then, if any was."""
         if moment is None:
             return taken.judged
-        early = cut(taken.history, moment)
+        early = replace(cut(taken.history, moment), begun={})
         window = self._watch.window_as_of(moment) if self._watch is not None else None
         return early if window is None else replace(early, window=window)

@@ -24,18 +24,18 @@ def findings_of(
     :param advice: what a kind's playbook says to do first and not to do
     """
     found = {ruling.rule.id: ruling for ruling in rulings if ruling.verdict is Verdict.PRESENT}
-    places = rank([_candidate(ruling, harmed) for ruling in found.values()], _bridges(rulings))
+    places = rank([_candidate(ruling, harmed, frame) for ruling in found.values()], _bridges(rulings))
     return tuple(_finding(found[place.candidate.rule], place, _role(place, places), frame, advice) for place in places)
 
 
-def _candidate(ruling: Ruling, harmed: bool | None) -> Candidate:
+def _candidate(ruling: Ruling, harmed: bool | None, frame: Frame) -> Candidate:
     """A present rule as a candidate for the ranking."""
     rule, answers = ruling.rule, present_answers(ruling)
     return Candidate(
         rule.id,
         severity_of(rule, answers[0], harmed),
         len(_WORDS) - 1 - _WORDS.index(confidence_of(answers[0])),
-        _onset(answers),
+        frame.recording.onset(rule.id, _onset(answers)),
         frozenset(rule.effects),
         until=_end(answers),
         effect=is_effect(ruling),
@@ -119,7 +119,7 @@ def _finding(ruling: Ruling, place: Place, role: Role, frame: Frame, advice: Cal
     """A present rule as a person reads it."""
     rule, answers = ruling.rule, present_answers(ruling)
     worst = answers[0]
-    onset = _onset(answers)
+    onset = frame.recording.onset(rule.id, _onset(answers))
     evidence = tuple(sorted(worst.shown, key=lambda e: e.verdict is not Verdict.PRESENT))
     severity, told = place.candidate.severity, advice(rule.id)
     return Finding(

@@ -4,6 +4,8 @@ A promise is judged in three spans: the whole window, the worst five minutes of 
 what was seen excludes that it is broken; what cannot be told is open.
 """
 
+from dataclasses import replace
+
 from triage.engine.frame import Frame
 from triage.engine.promises.answers import answers
 from triage.engine.promises.delays import delays
@@ -44,4 +46,13 @@ def entries(frame: Frame) -> tuple[Entry, ...]:
 
 def _entries(frame: Frame) -> tuple[Entry, ...]:
     found = [entry for watch in _WATCHERS for entry in watch(frame)]
-    return tuple(sorted(found, key=lambda entry: entry.is_part))
+    return tuple(sorted((_begun(entry, frame) for entry in found), key=lambda entry: entry.is_part))
+
+
+def _begun(entry: Entry, frame: Frame) -> Entry:
+    """A broken promise that has been broken since an earlier look said so."""
+    vital = entry.vital
+    if vital.state is not Promised.BROKEN or vital.until is not None:
+        return entry
+    since = frame.recording.onset(f"{vital.name} {vital.subject}", vital.since)
+    return entry if since == vital.since else replace(entry, vital=vital.model_copy(update={"since": since}))
