@@ -8,7 +8,8 @@ from tests.tui import case
 from triage.engine.derived import derive
 from triage.engine.frame import Frame
 from triage.model.diagnosis import Evidence, Verdict
-from triage.tui.curves import coarse, description, events_of, fine, numbers, trimmed
+from triage.tui.cells import fine
+from triage.tui.curves import coarse, description, events_of, numbers, trimmed
 
 
 def frame() -> Frame:

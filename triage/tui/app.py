@@ -13,18 +13,19 @@ from textual import on
 from textual.app import App
 from textual.binding import BindingType
 from textual.command import Provider
+from textual.message import Message
 from textual.notifications import SeverityLevel
 from textual.worker import Worker, WorkerState
 
 from triage.errors import TriageError
 from triage.model.playbook import Playbook
 from triage.model.units import clock
-from triage.model.vocabulary import Layer
+from triage.model.vocabulary import catalogue
 from triage.render.safe import inert_text
 from triage.tui import messages
 from triage.tui.in_thread import in_thread
 from triage.tui.keys import bindings
-from triage.tui.places import is_piece, parts_of
+from triage.tui.places import parts_of
 from triage.tui.remembered import Remembered
 from triage.tui.screens.dialogs import GatherScreen, HelpScreen, SaveScreen
 from triage.tui.screens.layer import LayerScreen
@@ -32,7 +33,9 @@ from triage.tui.screens.overview import ChainScreen, MissingScreen, OddScreen, W
 from triage.tui.screens.palette import WalkCommands
 from triage.tui.screens.playbook import PlaybookScreen
 from triage.tui.screens.question import PieceScreen, QuestionScreen, VitalScreen
+from triage.tui.screens.routes import screen_at
 from triage.tui.screens.search import SearchScreen
+from triage.tui.screens.sides import SidesScreen
 from triage.tui.screens.sources import Progress, SourcesScreen
 from triage.tui.screens.stack import StackScreen
 from triage.tui.screens.walk import BREAKPOINTS, WalkScreen
@@ -42,14 +45,6 @@ from triage.tui.theme import THEMES
 from triage.tui.widgets.timeline import jumped, stepped
 
 _MOST_NEWS = 20
-_LISTS: dict[str, Callable[[Scene], WalkScreen]] = {
-    "why-not": WhyNotScreen,
-    "missing": MissingScreen,
-    "odd": OddScreen,
-    "chain": ChainScreen,
-    "search": SearchScreen,
-}
-"""Lists by their addresses."""
 
 
 class WalkApp(App[BaseException]):
@@ -96,7 +91,8 @@ class WalkApp(App[BaseException]):
         self._news: list[str] = []
         self._is_thinking = False
         self._wants_thought = False
-        self._curve_wanted: messages.CurveWanted | None = None
+        self._wanted: dict[type[Message], messages.CurveWanted | messages.SidesWanted] = {}
+        self._pin = ""
         self._is_drawing = False
 
     # What goes on away from the screen
@@ -156,11 +152,16 @@ class WalkApp(App[BaseException]):
             self._is_thinking = False
 
     async def _draw(self) -> None:
-        """Make the curve that was asked for last."""
+        """Make what was asked for last: a curve, subjects side by side."""
         try:
-            while self._curve_wanted is not None:
-                wanted, self._curve_wanted = self._curve_wanted, None
-                curve = await in_thread(partial(self._session.curve, wanted.snapshot.as_of, wanted.evidence))
+            while self._wanted:
+                wanted = self._wanted.pop(next(iter(self._wanted)))
+                about = (wanted.snapshot.as_of, wanted.evidence)
+                if isinstance(wanted, messages.SidesWanted):
+                    sides = await in_thread(partial(self._session.sides, *about))
+                    self.post_message(messages.SidesDrawn(wanted.snapshot, wanted.evidence, sides))
+                    continue
+                curve = await in_thread(partial(self._session.curve, *about))
                 if curve is not None:
                     self.post_message(messages.CurveDrawn(wanted.snapshot, wanted.evidence, curve))
         finally:
@@ -195,9 +196,10 @@ class WalkApp(App[BaseException]):
         self._show()
 
     @on(messages.CurveWanted)
-    def draw_curve(self, wanted: messages.CurveWanted) -> None:
-        """A chart wants all cells."""
-        self._curve_wanted = wanted
+    @on(messages.SidesWanted)
+    def draw(self, wanted: messages.CurveWanted | messages.SidesWanted) -> None:
+        """A chart wants all cells, a list all subjects; what was asked for before and is not begun is not wanted any more."""
+        self._wanted[type(wanted)] = wanted
         if not self._is_drawing:
             self._is_drawing = True
             self._work(self._draw(), "draw")
@@ -207,6 +209,18 @@ class WalkApp(App[BaseException]):
         """Hand all cells to the screens."""
         if self._walk:
             self._walk[-1].refine(drawn)
+
+    @on(messages.SidesDrawn)
+    def show_sides(self, drawn: messages.SidesDrawn) -> None:
+        """Hand the subjects to the screen."""
+        if self._walk and self._walk[-1].is_mounted:
+            self._walk[-1].show_sides(drawn)
+
+    @on(messages.PinChosen)
+    def pin(self, chosen: messages.PinChosen) -> None:
+        """All charts show one subject, or the whole again."""
+        self._pin = "" if chosen.subject == self._pin else chosen.subject
+        self._show()
 
     @property
     def _walk(self) -> list[WalkScreen]:
@@ -220,7 +234,14 @@ class WalkApp(App[BaseException]):
             return None
         kept = self._remembered
         return Scene(
-            self._snapshot, self._newest, self._moment, self._activity(), tuple(self._news), kept.layout, not kept.walked
+            self._snapshot,
+            self._newest,
+            self._moment,
+            self._activity(),
+            tuple(self._news),
+            kept.layout,
+            not kept.walked,
+            self._pin,
         )
 
     def _activity(self) -> str:
@@ -303,25 +324,12 @@ class WalkApp(App[BaseException]):
     def _screen_at(self, address: str, scene: Scene) -> WalkScreen | None:
         """The screen of an address; None if there is no such place."""
         match parts_of(address):
-            case ("layer", name) if name in set(Layer):
-                return LayerScreen(scene, Layer(name))
-            case ("finding", rule):
-                return QuestionScreen(scene, rule)
-            case ("vital", name):
-                return VitalScreen(scene, name)
-            case ("finding", rule, piece) if is_piece(piece):
-                return PieceScreen(scene, f"rule:{rule}", piece)
-            case ("vital", name, piece) if is_piece(piece):
-                return PieceScreen(scene, f"vital:{name}", piece)
-            case (piece,) if piece.startswith("signal:"):
-                return PieceScreen(scene, "", piece)
             case ("playbook", rule):
                 return self._playbook_screen(rule, scene)
             case ("sources",):
                 return SourcesScreen(scene, self._progress)
-            case (name,) if name in _LISTS:
-                return _LISTS[name](scene)
-        return None
+            case parts:
+                return screen_at(parts, scene)
 
     def _push(self, make: Callable[[Scene], WalkScreen]) -> None:
         """Go to a screen; one of the same kind that is open already takes its place."""
@@ -372,6 +380,14 @@ class WalkApp(App[BaseException]):
     def action_sources(self) -> None:
         """Where the data comes from."""
         self._push(lambda scene: SourcesScreen(scene, self._progress))
+
+    def action_beside(self) -> None:
+        """The highlighted signal over all subjects."""
+        evidence = self.screen.detail().evidence if isinstance(self.screen, WalkScreen) else None
+        if evidence is None or evidence.signal not in catalogue():
+            self._say("No signal is highlighted; highlight one, or find it with /.")
+            return
+        self._push(lambda scene: SidesScreen(scene, evidence.signal, evidence))
 
     def action_search(self) -> None:
         """Search."""

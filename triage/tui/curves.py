@@ -1,4 +1,4 @@
-"""Curves of evidence as plain data: from the few points that a diagnosis keeps, or from all cells of a recording."""
+"""Curves of evidence as plain data, ready to be drawn, from the few points that a diagnosis keeps."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -6,14 +6,9 @@ from math import isfinite
 
 import numpy as np
 
-from triage.engine.frame import Frame
-from triage.engine.rules.conditions import subjects_for
-from triage.engine.sparks import spark_of
-from triage.engine.statistics import cells_of
-from triage.model.diagnosis import Evidence, Span, Spark
-from triage.model.recording import CHANGE_KINDS, Event, Floats, Subject
+from triage.model.diagnosis import Evidence, Span
+from triage.model.recording import CHANGE_KINDS, Event
 from triage.model.units import clock, duration, quantity
-from triage.model.vocabulary import Combine, Scope, catalogue
 from triage.tui.snapshot import Mark, Snapshot
 
 _BINS = 60
@@ -60,16 +55,7 @@ def coarse(evidence: Evidence, snapshot: Snapshot) -> Curve | None:
     spark = evidence.spark
     step = (spark.end - spark.start) / len(spark.values)
     times = tuple(spark.start + step * (index + 0.5) for index in range(len(spark.values)))
-    return _curve(evidence, snapshot.diagnosis.window, snapshot.marks, times, spark.values)
-
-
-def fine(evidence: Evidence, snapshot: Snapshot, frame: Frame) -> Curve | None:
-    """The curve with all cells of the recording; None where they do not add up to what the diagnosis kept."""
-    cells = _cells(evidence, frame)
-    if cells is None:
-        return None
-    times = tuple(float(time) - frame.grid.step / 2.0 for time in frame.grid.times)
-    return _curve(evidence, snapshot.diagnosis.window, snapshot.marks, times, [float(cell) for cell in cells])
+    return curve_of(evidence, snapshot.diagnosis.window, snapshot.marks, times, spark.values)
 
 
 def events_of(evidence: Evidence, snapshot: Snapshot) -> list[Event]:
@@ -131,7 +117,7 @@ def _levels(curve: Curve) -> Iterator[str]:
             yield f"{label} {quantity(value, curve.unit)}"
 
 
-def _curve(
+def curve_of(
     evidence: Evidence, span: Span, marks: Sequence[Mark], times: tuple[float, ...], values: Sequence[float | None]
 ) -> Curve:
     """A curve with the levels and moments of its evidence."""
@@ -153,30 +139,6 @@ def _curve(
 def _drawable(value: float | None) -> float | None:
     """The value, if a scale can show it."""
     return value if value is not None and isfinite(value) and abs(value) < _GREATEST else None
-
-
-def _cells(evidence: Evidence, frame: Frame) -> Floats | None:
-    """The cells whose curve is the one that the evidence kept: of its subject, put together in one of the ways there are.
-
-    Evidence without a curve (a signal that somebody only wants to see) is put together in the signal's own way.
-    """
-    if evidence.signal not in catalogue():
-        return None
-    scope, _, name = evidence.subject.partition("/")
-    if scope not in set(Scope):
-        return None
-    subjects = subjects_for(frame, evidence.signal, Subject(Scope(scope), name))
-    own = catalogue()[evidence.signal].combine
-    for across in (own, *(way for way in Combine if way is not own)):
-        cells = cells_of(frame, evidence.signal, subjects, across) if subjects else None
-        if cells is not None and (evidence.spark is None or _same(spark_of(cells, frame.grid, None), evidence.spark)):
-            return cells
-    return None
-
-
-def _same(one: Spark | None, other: Spark) -> bool:
-    """Whether two curves have the same points."""
-    return one is not None and one.values == other.values
 
 
 def _of_events(events: Sequence[Event], snapshot: Snapshot) -> Curve | None:

@@ -11,7 +11,7 @@ from textual.content import Content
 from triage.model.diagnosis import Evidence, Finding, SignalCoverage, Verdict, Vital
 from triage.model.recording import Event
 from triage.model.units import clock
-from triage.model.vocabulary import Layer, catalogue
+from triage.model.vocabulary import Combine, Layer, catalogue
 from triage.render.answer import left_over, odd_line
 from triage.render.reading import (
     Reading,
@@ -67,12 +67,14 @@ class Detail:
     :param evidence: what the chart shows, if anything
     :param foot: below the chart
     :param copies: lines to take along, the most useful first
+    :param compares: whether the subjects of the evidence's signal are worth seeing side by side here
     """
 
     head: Draw = nothing
     evidence: Evidence | None = None
     foot: Draw = nothing
     copies: tuple[str, ...] = ()
+    compares: bool = True
 
 
 def detail_of(where: str, snapshot: Snapshot) -> Detail:
@@ -338,6 +340,18 @@ def copies_of(evidence: Evidence | None, finding: Finding | None = None) -> tupl
     """Lines that check it by hand: the evidence's own query, then the finding's commands."""
     own = [evidence.query] if evidence is not None and evidence.query else []
     return tuple(dict.fromkeys([*own, *(finding.check if finding is not None else ())]))
+
+
+def of_subject(evidence: Evidence, subject: str) -> Evidence:
+    """The evidence as it would be of another subject.
+
+    What was usual, and since when, was told of its own; a bound of a sum is none of its parts.
+    """
+    signal = catalogue().get(evidence.signal)
+    if not subject or evidence.subject == subject or signal is None:
+        return evidence
+    other: dict[str, object] = {"subject": subject, "spark": None, "baseline": None, "since": None}
+    return evidence.model_copy(update={**other, "threshold": None} if signal.combine is Combine.SUM else other)
 
 
 # Signals

@@ -46,6 +46,9 @@ KEYS = (
     Key("slash", "/", "search", "Find", 7, "search kinds of failure, questions and signals"),
     Key("f", "f", "filter", "Filter", 10, "only those rows of the list in which some words stand"),
     Key("o", "o", "sources", "Sources", 11, "sources and signals: where the data comes from"),
+    Key(
+        "b", "b", "beside", "Beside", 10, "the highlighted signal of each replica, card and machine side by side; Enter pins one"
+    ),
     Key("y", "y", "copy", "Copy", 10, "copy the command that checks it by hand; copies are printed again at the end"),
     Key("s", "s", "save", "Save", 12, "save the recording, to be replayed or sent to someone"),
     Key("z", "z", "zoom", "Zoom", 17, "the pane that has the keys on the whole screen; again: all panes"),

@@ -6,6 +6,7 @@ from triage.model.diagnosis import Evidence
 from triage.model.vocabulary import Layer
 from triage.tui.curves import Curve
 from triage.tui.session import State
+from triage.tui.sides import Sides
 from triage.tui.snapshot import Snapshot
 
 
@@ -55,6 +56,33 @@ class CurveDrawn(Message):
         self.snapshot = snapshot
         self.evidence = evidence
         self.curve = curve
+
+
+class SidesWanted(Message):
+    """Somebody would like to see a signal over all subjects."""
+
+    def __init__(self, snapshot: Snapshot, evidence: Evidence) -> None:
+        super().__init__()
+        self.snapshot = snapshot
+        self.evidence = evidence
+
+
+class SidesDrawn(Message):
+    """A signal over all subjects is there; None if nobody has it."""
+
+    def __init__(self, snapshot: Snapshot, evidence: Evidence, sides: Sides | None) -> None:
+        super().__init__()
+        self.snapshot = snapshot
+        self.evidence = evidence
+        self.sides = sides
+
+
+class PinChosen(Message):
+    """The person wants all charts to show one subject, or no longer that one."""
+
+    def __init__(self, subject: str) -> None:
+        super().__init__()
+        self.subject = subject
 
 
 class PlaceChosen(Message):

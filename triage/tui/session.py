@@ -13,8 +13,10 @@ from triage.engine.frame import Frame
 from triage.model.diagnosis import Diagnosis, Evidence
 from triage.model.recording import Recording
 from triage.model.rule import Rule
-from triage.tui.curves import Curve, fine
+from triage.tui.cells import fine, sides_of
+from triage.tui.curves import Curve
 from triage.tui.recordings import Recordings, Taken
+from triage.tui.sides import Sides
 from triage.tui.snapshot import Snapshot, snapshot_of
 
 if TYPE_CHECKING:
@@ -63,6 +65,10 @@ class Session(Protocol):
 
     def curve(self, as_of: float | None, evidence: Evidence) -> Curve | None:
         """A curve of all cells; None if the evidence of a snapshot has no better one than what the diagnosis kept."""
+        ...
+
+    def sides(self, as_of: float | None, evidence: Evidence) -> Sides | None:
+        """The signal of some evidence over all subjects that have it; None if nobody has it."""
         ...
 
     def save(self, path: Path) -> None:
@@ -127,6 +133,14 @@ class LocalSession:
 
     def curve(self, as_of: float | None, evidence: Evidence) -> Curve | None:
         """A curve of all cells."""
+        return fine(evidence, self.snapshot(as_of), self._frame_of(as_of))
+
+    def sides(self, as_of: float | None, evidence: Evidence) -> Sides | None:
+        """The signal over all subjects."""
+        return sides_of(evidence, self._frame_of(as_of))
+
+    def _frame_of(self, as_of: float | None) -> Frame:
+        """All cells as of a moment; those that were asked for last are kept."""
         taken = self._newest()
         key = (taken.number, as_of)
         with self._lock:
@@ -135,7 +149,7 @@ class LocalSession:
             frame = looked_at(self._as_of(taken, as_of))
             with self._lock:
                 self._frame = (key, frame)
-        return fine(evidence, self.snapshot(as_of), frame)
+        return frame
 
     def save(self, path: Path) -> None:
         """Keep everything recorded in a file."""

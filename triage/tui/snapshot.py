@@ -116,6 +116,10 @@ class Snapshot:
         """A vital sign by its name and subject, as :func:`vital_id` joins them."""
         return next((one for one in self.diagnosis.vitals if vital_id(one) == name), None)
 
+    def subjects_of(self, signal: str) -> int:
+        """How many subjects have a signal."""
+        return next((one.subjects for one in self.diagnosis.coverage.signals if one.signal == signal), 0)
+
     def of_layer(self, layer: Layer) -> tuple[Question, ...]:
         """What is asked in a layer."""
         return tuple(one for one in self.questions if one.layer is layer)
@@ -142,6 +146,7 @@ class Scene:
     :param news: what became different while watching, newest first
     :param layout: how the panes share the room
     :param is_first_time: nobody has walked here before
+    :param pin: the subject that all charts show, as far as it has what they show; empty: the whole
     """
 
     snapshot: Snapshot
@@ -151,6 +156,7 @@ class Scene:
     news: tuple[str, ...] = ()
     layout: Layout = field(default_factory=Layout)
     is_first_time: bool = False
+    pin: str = ""
 
 
 def vital_id(vital: Vital) -> str:

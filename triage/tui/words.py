@@ -69,6 +69,9 @@ ABOUT = {
 }
 """What is asked of in each layer."""
 
+PINNED = "⌖"
+"""Before the subject that all charts show."""
+
 _FEW_NAMES = 3
 _LABEL = 9
 _NEGATED = {">": "≤", ">=": "<", "<": "≥", "<=": ">"}

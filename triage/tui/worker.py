@@ -23,6 +23,7 @@ from triage.model.diagnosis import Evidence
 from triage.tui.curves import Curve
 from triage.tui.recordings import Recordings
 from triage.tui.session import Session, State
+from triage.tui.sides import Sides
 from triage.tui.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -63,6 +64,10 @@ class WorkerProcess:
     def curve(self, as_of: float | None, evidence: Evidence) -> Curve | None:
         """A curve of all cells."""
         return cast("Curve | None", self._ask("curve", (as_of, evidence)))
+
+    def sides(self, as_of: float | None, evidence: Evidence) -> Sides | None:
+        """The signal over all subjects."""
+        return cast("Sides | None", self._ask("sides", (as_of, evidence)))
 
     def save(self, path: Path) -> None:
         """Keep everything recorded in a file."""

@@ -92,5 +92,5 @@ class ListScreen(WalkScreen):
         self.open(self.query_one(Choices).chosen)
 
     def _tell(self) -> None:
-        self.query_one(DetailPane).show(self.detail(), self.snapshot)
+        self.query_one(DetailPane).show(self.detail(), self.scene)
         self.show_keys()

@@ -248,5 +248,5 @@ class PieceScreen(WalkScreen):
         evidence = detail.evidence
         said = (lambda width: proof(evidence, self.snapshot, width)) if evidence is not None and self._owner else nothing
         self.query_one("#intro", Drawn).show(said)
-        self.query_one(DetailPane).show(detail, self.snapshot)
+        self.query_one(DetailPane).show(detail, self.scene)
         self.show_keys()

@@ -12,7 +12,7 @@ from textual.widgets import Input
 
 from triage.tui.details import Detail
 from triage.tui.keys import Foot
-from triage.tui.messages import CurveDrawn
+from triage.tui.messages import CurveDrawn, SidesDrawn
 from triage.tui.places import Stop, joined
 from triage.tui.remembered import Layout
 from triage.tui.snapshot import Scene, Snapshot
@@ -185,16 +185,16 @@ class WalkScreen(Screen[None]):
         if not self.query(Choices) or not self.query(DetailPane):
             return
         choices, detail = self.query_one(Choices), self.query_one(DetailPane)
-        share = layout.columns if self.has_class("-wide") else layout.rows
-        across, down = (share, None) if self.has_class("-wide") else (None, share)
+        across = layout.columns if self.has_class("-wide") else None
+        down = layout.rows if not self.has_class("-wide") and detail.display else None
         choices.styles.width = f"{across}fr" if across else None
         detail.styles.width = f"{100 - across}fr" if across else None
         choices.styles.height = choices.styles.max_height = f"{down}%" if down else None
 
     def on_resize(self) -> None:
-        """Columns are shared in another way than rows."""
+        """Columns are shared in another way than rows; which there are is known after the classes have changed."""
         if self.is_mounted:
-            self.lay_out(self.scene.layout)
+            self.call_after_refresh(lambda: self.lay_out(self.scene.layout))
 
     # A filter
 
@@ -233,6 +233,11 @@ class WalkScreen(Screen[None]):
     def rule(self) -> str:
         """The kind of failure that the screen is about now; empty if none is."""
         return ""
+
+    def show_sides(self, drawn: SidesDrawn) -> None:
+        """Subjects side by side are there."""
+        for detail in self.query(DetailPane):
+            detail.show_sides(drawn)
 
     def refine(self, drawn: CurveDrawn) -> None:
         """All cells of a curve are there."""

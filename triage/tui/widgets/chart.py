@@ -7,11 +7,13 @@ from textual.widgets import Static
 
 from triage.model.diagnosis import Evidence
 from triage.model.units import clock, quantity
+from triage.render.reading import named
 from triage.tui.curves import Curve, coarse, description
+from triage.tui.details import of_subject
 from triage.tui.messages import CurveWanted
 from triage.tui.snapshot import Snapshot
 from triage.tui.widgets.plot import LEGEND, CurvePlot
-from triage.tui.words import joined, text
+from triage.tui.words import PINNED, joined, text
 
 
 class Chart(Vertical):
@@ -20,6 +22,7 @@ class Chart(Vertical):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's word
         super().__init__(id=id)
         self._shown: tuple[Snapshot, Evidence] | None = None
+        self._pinned = ""
 
     def compose(self) -> ComposeResult:
         """Legend, drawing, sentence."""
@@ -27,35 +30,39 @@ class Chart(Vertical):
         yield CurvePlot()
         yield Static(classes="sentence", markup=False)
 
-    def show(self, evidence: Evidence | None, snapshot: Snapshot) -> None:
-        """Show the curve of some evidence; the chart hides while there is none."""
-        if evidence is not None and self._shown is not None and self._shown[0] is snapshot and self._shown[1] == evidence:
+    def show(self, evidence: Evidence | None, snapshot: Snapshot, pin: str = "") -> None:
+        """Show the curve of some evidence; the chart hides while there is none.
+
+        :param pin: the subject whose curve is wanted instead, if it has the signal
+        """
+        wanted = of_subject(evidence, pin) if evidence is not None else None
+        if wanted is not None and self._shown is not None and self._shown[0] is snapshot and self._shown[1] == wanted:
             return
-        self._shown = (snapshot, evidence) if evidence is not None else None
+        self._shown = (snapshot, wanted) if wanted is not None else None
         curve = coarse(evidence, snapshot) if evidence is not None else None
         self.set_class(curve is None, "-empty")
         if curve is not None:
             self._draw(curve, snapshot)
-        if evidence is not None and not evidence.signal.startswith(("event:", "fact:")):
-            self.app.post_message(
-                CurveWanted(snapshot, evidence)
-            )  # a message that the app itself set off would not bubble up to it
+        if wanted is not None and not wanted.signal.startswith(("event:", "fact:")):
+            self._pinned = wanted.subject if wanted is not evidence else ""
+            self.app.post_message(CurveWanted(snapshot, wanted))  # what the app itself set off would not bubble up to it
 
     def refine(self, evidence: Evidence, snapshot: Snapshot, curve: Curve) -> None:
         """Show all cells, if the chart still shows that evidence."""
         if self._shown is not None and self._shown[0] is snapshot and self._shown[1] == evidence:
             self.remove_class("-empty")
-            self._draw(curve, snapshot)
+            self._draw(curve, snapshot, self._pinned)
 
-    def _draw(self, curve: Curve, snapshot: Snapshot) -> None:
+    def _draw(self, curve: Curve, snapshot: Snapshot, pinned: str = "") -> None:
         self.query_one(CurvePlot).show(curve, snapshot.near)
-        self.query_one(".legend", Static).update(_legend(curve, snapshot.near))
-        self.query_one(".sentence", Static).update(Content(description(curve, snapshot.near)))
+        self.query_one(".legend", Static).update(_legend(curve, snapshot.near, pinned))
+        said = description(curve, snapshot.near)
+        self.query_one(".sentence", Static).update(Content(f"Of {named(pinned)}: {said}" if pinned else said))
 
 
-def _legend(curve: Curve, near: float) -> Content:
+def _legend(curve: Curve, near: float, pinned: str) -> Content:
     """What the lines are, and their values."""
-    parts = [text(("⣀⠤⠒ ", "window"), "value")]
+    parts = [text(("⣀⠤⠒ ", "window"), *([(f"{PINNED} {named(pinned)}", "new")] if pinned else ["value"]))]
     if curve.threshold is not None:
         parts.append(text((f"{LEGEND['threshold']} ", "warn"), f"threshold {quantity(curve.threshold, curve.unit)}"))
     if curve.baseline is not None:

@@ -8,10 +8,13 @@ from triage.tui.drawn import Drawn
 from triage.tui.messages import PlaceChosen
 from triage.tui.places import Stop
 from triage.tui.snapshot import Scene
-from triage.tui.words import fitted, joined, status, text
+from triage.tui.words import PINNED, fitted, joined, status, text
 
 _ROOMY = 60
 """From so many cells on there is room for the time."""
+
+_WIDE, _PIN = 70, 24
+"""From so many cells on the pinned subject is named, in at most so many."""
 
 _BETWEEN, _CUT = " › ", "… › "
 
@@ -70,7 +73,10 @@ def _room(scene: Scene, width: int) -> int:
 def _state(scene: Scene, width: int) -> Content:
     """How the service is, and as of when."""
     state = status(scene.snapshot.diagnosis.status)
-    return joined([state, text((_time(scene), "dim"))], "  ") if width >= _ROOMY else state
+    if width < _ROOMY:
+        return state
+    pin = text((f"{PINNED} {scene.pin.partition('/')[2]:.{_PIN}}", "new")) if scene.pin and width >= _WIDE else Content("")
+    return joined([pin, state, text((_time(scene), "dim"))], "  ")
 
 
 def _time(scene: Scene) -> str:

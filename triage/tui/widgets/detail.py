@@ -6,9 +6,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 
+from triage.model.diagnosis import Evidence
 from triage.tui.details import Detail
-from triage.tui.drawn import Drawn
-from triage.tui.snapshot import Snapshot
+from triage.tui.drawn import Drawn, nothing
+from triage.tui.messages import SidesDrawn, SidesWanted
+from triage.tui.siderows import in_short
+from triage.tui.snapshot import Scene, Snapshot
 from triage.tui.widgets.chart import Chart
 
 
@@ -25,19 +28,43 @@ class DetailPane(Vertical, can_focus=True):
         Binding("enter,l,right", "app.open", "Open", show=False),
     ]
 
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's word
+        super().__init__(id=id)
+        self._sought: tuple[Snapshot, Evidence] | None = None
+
     def compose(self) -> ComposeResult:
-        """Words, chart, more words in a box that scrolls."""
+        """Words, chart, on tall screens the subjects side by side, more words in a box that scrolls."""
         yield Drawn(classes="head")
         yield Chart()
+        yield Drawn(classes="sides")
         with VerticalScroll(classes="foot", can_focus=False):
             yield Drawn(classes="words")
 
-    def show(self, detail: Detail, snapshot: Snapshot) -> None:
+    def show(self, detail: Detail, scene: Scene) -> None:
         """Show another detail."""
         self.query_one(".head", Drawn).show(detail.head)
-        self.query_one(Chart).show(detail.evidence, snapshot)
+        self.query_one(Chart).show(detail.evidence, scene.snapshot, scene.pin)
         self.query_one(".words", Drawn).show(detail.foot)
         self.query_one(".foot", VerticalScroll).scroll_home(animate=False)
+        self._ask_for_sides(detail, scene.snapshot)
+
+    def _ask_for_sides(self, detail: Detail, snapshot: Snapshot) -> None:
+        """Have the subjects put side by side, where there are several and room for them."""
+        evidence = detail.evidence
+        is_several = evidence is not None and detail.compares and snapshot.subjects_of(evidence.signal) > 1
+        sought = (snapshot, evidence) if evidence is not None and is_several else None
+        if sought is None or self._sought is None or sought[0] is not self._sought[0] or sought[1] != self._sought[1]:
+            self.query_one(".sides", Drawn).show(nothing)
+            self._sought = sought
+            if sought is not None and self.screen.has_class("-tall"):
+                self.app.post_message(SidesWanted(*sought))
+
+    def show_sides(self, drawn: SidesDrawn) -> None:
+        """Show the worst few, if they are still asked for."""
+        sought, sides = self._sought, drawn.sides
+        if sides is None or sought is None or sought[0] is not drawn.snapshot or sought[1] != drawn.evidence:
+            return
+        self.query_one(".sides", Drawn).show(lambda width: in_short(sides, drawn.snapshot, width))
 
     def action_scroll_words(self, lines: int) -> None:
         """Move in the lower words."""
