@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from triage.engine.evidence import once_each
 from triage.engine.frame import Frame
 from triage.engine.rules.evaluate import Answer, Ruling, signals_of
 from triage.engine.sources import how_to_get
@@ -32,7 +33,7 @@ def ruled_out(rulings: Sequence[Ruling], findings: Sequence[Finding]) -> tuple[R
     near = {look.rule for ruling in rulings if ruling.verdict is Verdict.PRESENT for look in ruling.rule.look_alikes}
     layers = {finding.layer for finding in findings if finding.role == "root"}
     out = [
-        RuledOut(rule=r.rule.id, title=r.rule.title, layer=r.rule.layer, evidence=_nearest(r).deciding)
+        RuledOut(rule=r.rule.id, title=r.rule.title, layer=r.rule.layer, evidence=once_each(_nearest(r).deciding))
         for r in rulings
         if r.verdict is Verdict.ABSENT
     ]

@@ -79,6 +79,19 @@ class Spark(Part):
     onset: int | None = None
 
 
+class Limit(Part):
+    """A further limit that one value was held against, with the same verdict.
+
+    :param op: ``>``, ``>=``, ``<``, ``<=``
+    :param threshold: what the value was held against
+    :param threshold_of: what the threshold is, in words
+    """
+
+    op: str
+    threshold: float
+    threshold_of: str = ""
+
+
 class Evidence(Part):
     """One measured (or missing) thing that a verdict rests on.
 
@@ -93,6 +106,7 @@ class Evidence(Part):
     :param op: ``>``, ``>=``, ``<``, ``<=``, ``=~``, ``gone``
     :param threshold: what the value was held against
     :param threshold_of: what the threshold is, in words (``1.5 x baseline``, ``objective itl_p95_s``)
+    :param also: further limits that the same value was held against, each with the same verdict
     :param baseline: the same statistic before the window
     :param verdict: whether this condition holds: present, absent (it does not), unknown
     :param since: when the condition began to hold, Unix seconds; null if unknown or before all data
@@ -114,6 +128,7 @@ class Evidence(Part):
     op: str = ""
     threshold: float | None = None
     threshold_of: str = ""
+    also: tuple[Limit, ...] = ()
     baseline: float | None = None
     verdict: Verdict
     since: float | None = None

@@ -100,7 +100,7 @@ def _vitals(one: Diagnosis, *, verbose: bool) -> Iterable[str]:
     rows = []
     for vital in vitals_of(one):
         read = vital_reading(vital, one.window.end)
-        tells = verbose or vital.state is Promised.OPEN or not read.value
+        tells = verbose or vital.state is not Promised.BROKEN or not read.value
         when = read.when.removeprefix("since ")
         note = "; ".join(part for part in (when, shortened(read.reason, _REASON) if tells else "") if part)
         limit = f"{read.limit} ({read.whose})" if read.whose else read.limit

@@ -10,6 +10,7 @@ from triage.model.diagnosis import (
     Finding,
     LayerState,
     LayerView,
+    Limit,
     Muted,
     NotEvaluated,
     Promised,
@@ -57,6 +58,7 @@ class Reading:
     :param value: what was measured, or that nothing was
     :param test: what it was held against, with ``not`` where that does not hold and ``may be`` where it cannot be told
     :param why: what the threshold is
+    :param also: further limits that the same value was held against
     :param usual: the same before the window
     :param since: when it began to hold
     :param is_event: since is a moment rather than a beginning
@@ -73,11 +75,13 @@ class Reading:
     note: str
     verdict: Verdict
     is_event: bool = False
+    also: str = ""
 
     @property
     def held_against(self) -> str:
         """The test and what its threshold is."""
-        return f"{self.test} ({self.why})".lstrip() if self.why else self.test
+        own = f"{self.test} ({self.why})".lstrip() if self.why else self.test
+        return f"{own}, {self.also}" if self.also else own
 
     @property
     def compared(self) -> str:
@@ -107,6 +111,7 @@ def reading(evidence: Evidence, near: float) -> Reading:
         note="" if evidence.text in (value, "nothing odd seen") else evidence.text,
         verdict=evidence.verdict,
         is_event=evidence.signal.startswith("event:") or evidence.signal in _MOMENTS,
+        also=", ".join(_limit(one, evidence) for one in evidence.also),
     )
 
 
@@ -448,6 +453,13 @@ def _measured(evidence: Evidence) -> tuple[str, str]:
         held = "" if evidence.held is None else f" (held for {duration(evidence.held)})"
         return f"{value} overall,", f"{_test(evidence, threshold)} for {duration(evidence.lasting)}{held}"
     return value, _test(evidence, threshold)
+
+
+def _limit(one: Limit, evidence: Evidence) -> str:
+    """A further limit of the same value, in the value's unit."""
+    threshold = quantity(one.threshold, "" if is_told(evidence) else evidence.unit, like=evidence.value)
+    why = f" ({one.threshold_of})" if one.threshold_of else ""
+    return f"{_OPS.get(one.op, one.op)} {threshold}{why}"
 
 
 def _seen(evidence: Evidence) -> tuple[str, str]:

@@ -181,7 +181,7 @@ class _Report:
         name: Line = [(f"{sign} ", style), (read.name, "strong")]
         value = (read.value, style)
         drawn = self._drawn(vital, curve)
-        tells = self.verbose or vital.state is Promised.OPEN or not read.value
+        tells = self.verbose or vital.state is not Promised.BROKEN or not read.value
         over = vital.until is not None and vital.state is Promised.BROKEN
         notes = [
             f"of {read.part}" if read.part else "",

@@ -67,7 +67,7 @@ def vital_row(vital: Vital, snapshot: Snapshot) -> Row:
         value = fitted(text((read.value, style)), max(len(read.value), 11))
         now = fitted(text((f"now {read.now}" if read.now else "", "dim")), 14) if roomy else text("")
         whose = f" ({read.whose if width >= _WIDE else in_a_word(read.whose)})" if read.whose else ""
-        test = fitted(Content(f"{read.limit}{whose}"), _LIMIT_WIDE if width >= _WIDE else _LIMIT)
+        test = fitted(Content(f"{read.limit}{whose}" if read.limit else read.reason), _LIMIT_WIDE if width >= _WIDE else _LIMIT)
         left = Content.assemble(name, value, " ", now, test, text((f" {read.when}", "dim")))
         return spread(left, curve(vital.spark, snapshot, min(_CURVE, width - left.cell_length - 2), vital.limit), width)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from triage.engine.evidence import once_each
 from triage.engine.explanation.rank import Candidate, Place, has_set_off, rank
 from triage.engine.explanation.wording import check_lines, sentence
 from triage.engine.frame import Frame
@@ -120,7 +121,7 @@ def _finding(ruling: Ruling, place: Place, role: Role, frame: Frame, advice: Cal
     rule, answers = ruling.rule, present_answers(ruling)
     worst = answers[0]
     onset = frame.recording.onset(rule.id, _onset(answers))
-    evidence = tuple(sorted(worst.shown, key=lambda e: e.verdict is not Verdict.PRESENT))
+    evidence = tuple(sorted(once_each(worst.shown), key=lambda e: e.verdict is not Verdict.PRESENT))
     severity, told = place.candidate.severity, advice(rule.id)
     return Finding(
         rule=rule.id,
@@ -141,7 +142,7 @@ def _finding(ruling: Ruling, place: Place, role: Role, frame: Frame, advice: Cal
         because={kind: rule.effects[kind] for kind in place.explains if kind in rule.effects},
         explained_by=tuple(place.explained_by),
         loop=tuple(place.loop),
-        contradicts=worst.contradictions,
+        contradicts=once_each(worst.contradictions),
         check=check_lines(evidence, worst.subject, frame.recording),
         playbook=rule.id,
         first_step=told.first_step,

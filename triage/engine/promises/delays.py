@@ -55,6 +55,8 @@ _SAME = 1.5
 _HARMLESS = 0.9
 """Harm of a broken promise whose value nobody would find too long: it is no incident."""
 
+_AS_BEFORE = "the bucket is too wide to tell, and on average it takes as long as before"
+
 _QUANTILES: dict[str, tuple[Stat, float]] = {"p50": ("p50", 0.5), "p95": ("p95", 0.95), "p99": ("p99", 0.99)}
 
 _PROMISE = re.compile(r"([a-z0-9]+)_(p50|p95|p99)_s", re.ASCII)
@@ -215,6 +217,8 @@ def _judged(delay: Delay, name: str, signal: str, subjects: tuple[Subject, ...],
         state, reason = Promised.OPEN, "it is as slow as it was before, and that is slower than anybody likes"
     is_over = bool(broken) and lately not in broken and lately[1].whole > 0
     value = _shown(tallies, broken)[1].value
+    if state is Promised.KEPT and value is not None and value.high > limit.well:
+        value, reason = (value, _AS_BEFORE) if limit.usual is not None else (_within(value, limit), _bounded_by_sum(limit))
     since = began(cells, frame, limit.value) if broken else None
     vital = Vital(
         name=name,
@@ -237,6 +241,16 @@ def _judged(delay: Delay, name: str, signal: str, subjects: tuple[Subject, ...],
         spark=spark_of(cells, frame.grid, since),
     )
     return Entry(vital, signal, subjects, limit.stat)
+
+
+def _within(value: Interval, limit: Limit) -> Interval:
+    """A quantile whose bucket reaches beyond the limit while the sum of all times leaves no room for so many that took longer."""
+    return Interval(min(value.estimate, limit.well), min(value.low, limit.well), limit.well)
+
+
+def _bounded_by_sum(limit: Limit) -> str:
+    """Why a promise is kept although buckets alone do not say so."""
+    return f"the sum of all times leaves no room for {quantity(limit.allowed, 'ratio')} beyond {quantity(limit.well, 'seconds')}"
 
 
 def _harm(broken: Sequence[tuple[Span, Tally]], value: Interval | None, limit: Limit, delay: Delay, *, is_over: bool) -> float:

@@ -229,6 +229,21 @@ def _judged(loss: Loss, count: Count, of: str, frame: Frame) -> Entry:
     return Entry(vital, signal if any(frame.of(name) for name in signals) else "", count.subjects)
 
 
+def _why_not_counted(loss: Loss, share: float, limit: Limit) -> str:
+    """Why a share that nobody would call small is no broken promise; empty if it is small."""
+    if share <= loss.allowed:
+        return ""
+    if limit.value >= 1.0:
+        return "it was so before, too: no share would be more than usual"
+    return (
+        "usual here"
+        if "baseline" in limit.words
+        else "within what was promised"
+        if "objective" in limit.words
+        else "too few to tell"
+    )
+
+
 def _loudest(count: Count, frame: Frame) -> str:
     """The counter that tells of most of what was lost."""
     sums = {name: float(np.nansum(row[frame.grid.window])) for name in count.view.lost if (row := total(frame, name)) is not None}
@@ -293,5 +308,5 @@ def _state(
     if is_stale(frame, (count.view.asked,)):
         return Promised.OPEN, "its last values are older than a few scrapes"
     if lost <= limit.well * asked or lost < _LEAST_LOST or (loss.any_is_usual and "baseline" not in limit.words):
-        return Promised.KEPT, ""
+        return Promised.KEPT, _why_not_counted(loss, lost / asked if asked > 0 else 0.0, limit)
     return Promised.OPEN, "neither surely well nor surely too many"
