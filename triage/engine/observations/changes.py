@@ -8,7 +8,7 @@ import numpy as np
 from triage.engine.derived.arithmetic import total
 from triage.engine.derived.fleet import versions
 from triage.engine.frame import Frame
-from triage.engine.relations import CARRIES, OWN, changed_thing, relation, relation_of
+from triage.engine.relations import CARRIES, FRONT, OWN, changed_thing, relation, relation_of
 from triage.engine.statistics import mean_cells
 from triage.model.observation import Judged, Observation, Seen
 from triage.model.recording import CHANGE_KINDS, Event, Floats, SourceState, Subject
@@ -44,6 +44,12 @@ _BACK = 0.35
 
 _LEAST_CELLS = 2
 """A mean of one cell is that cell's blip."""
+
+_ORDINARY = 0.9
+"""A latency that steps lies mostly above nine tenths of what it was before; one that is only noisy does not."""
+
+_NEAR = (OWN, CARRIES, FRONT)
+"""Whose changes reach a service whoever calls it. Others change often, and with noise alone something moves with many of them."""
 
 _FAILURES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("gateway.5xx", "gateway.4xx", "gateway.resets", "gateway.no_backend", "gateway.timeouts"), ("gateway.requests",)),
@@ -277,11 +283,16 @@ def _curves(frame: Frame) -> Iterator[_Curve]:
                 yield _Curve("quality", f"{name} of {subject}", cells)
 
 
+def _known(curve: _Curve, frame: Frame, since: float, until: float) -> Floats:
+    """What is known of a curve between two moments."""
+    values = curve.cells[(frame.grid.times > since) & (frame.grid.times <= until)]
+    known: Floats = values[~np.isnan(values)]
+    return known
+
+
 def _level(curve: _Curve, frame: Frame, since: float, until: float) -> float | None:
     """The mean of a curve between two moments; None if it is known in hardly any cell."""
-    inside = (frame.grid.times > since) & (frame.grid.times <= until)
-    values = curve.cells[inside]
-    known = values[~np.isnan(values)]
+    known = _known(curve, frame, since, until)
     return float(known.mean()) if len(known) >= _LEAST_CELLS else None
 
 
@@ -314,8 +325,13 @@ def _observation(one: _Change, every: Sequence[_Change], curves: Sequence[_Curve
         unit="seconds" if lag is not None else "",
         source=one.source,
         attrs={key: value for key, value in attrs.items() if value},
-        salient=bool(stepped),
+        salient=_is_asked_about(one, stepped),
     )
+
+
+def _is_asked_about(one: _Change, stepped: Sequence[_Curve]) -> bool:
+    """Whether what steps with a change has to be explained: failures and quality always, slower answers if it was near us."""
+    return any(curve.effect != "latency" or one.relation in _NEAR for curve in stepped)
 
 
 def _takes_back(later: _Change, earlier: _Change) -> bool:
@@ -331,13 +347,23 @@ def _takes_back(later: _Change, earlier: _Change) -> bool:
 def _steps(curve: _Curve, when: float, until: float, frame: Frame) -> bool:
     """Whether a curve steps for the worse shortly after a moment and was well until then."""
     end = min(when + _LAG + frame.grid.step, until)
+    since = max(end - 2 * _LAG / 3, when)
     before = _level(curve, frame, when - _BEFORE, when - _EARLIER / 2)
     shortly = _level(curve, frame, when - _BEFORE / 3, when - _EARLIER / 2)
-    after = _level(curve, frame, end - 2 * _LAG / 3, end)
+    after = _level(curve, frame, since, end)
     if before is None or after is None:
         return False
     calm = shortly is None or not curve.worse(before, shortly)
-    return calm and curve.worse(max(before, shortly or before) if curve.effect != "quality" else before, after)
+    usual = max(before, shortly or before) if curve.effect != "quality" else before
+    return calm and curve.worse(usual, after) and _is_beyond_noise(curve, frame, when, since, end)
+
+
+def _is_beyond_noise(curve: _Curve, frame: Frame, when: float, since: float, end: float) -> bool:
+    """Whether most of a latency after a moment lies above nearly all that was before; of the rest few values say enough."""
+    if curve.effect != "latency":
+        return True
+    before = _known(curve, frame, when - _BEFORE, when - _EARLIER / 2)
+    return float(np.median(_known(curve, frame, since, end))) > float(np.quantile(before, _ORDINARY))
 
 
 def _goes_back(curve: _Curve, when: float, undone: float, frame: Frame) -> bool:
@@ -369,6 +395,7 @@ def _restarts(one: _Change, frame: Frame) -> bool:
     return any(
         life.sort == "life"
         and life.attrs.get("planned") == "no"
+        and "stranger" not in life.attrs
         and life.since is not None
         and one.time - _EARLIER <= life.since <= one.time + _LAG
         for life in frame.seen.odd
