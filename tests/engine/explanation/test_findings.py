@@ -9,6 +9,7 @@ from tests.engine.making import at, frame_of, rule, who
 from triage.engine.explanation.findings import confidence_of, findings_of, is_effect, present_answers, severity_of
 from triage.engine.rules.evaluate import Answer, answer_of, evaluate
 from triage.model.diagnosis import Confidence, Severity, Verdict
+from triage.model.playbook import Advice
 from triage.model.rule import Grade, Rule
 
 HOLDS = {"signal": "kv.usage", "above": 0.5}
@@ -129,7 +130,7 @@ def test_users_suffer_from_something_else_where_its_effect_is_missing(unharmed: 
 
 def roles(*rules: Rule) -> dict[str, str]:
     """The place of each finding among the others, where users suffer."""
-    found = findings_of(evaluate(frame_of(SIGNALS), rules, None), frame_of(SIGNALS), True, lambda _kind: "")
+    found = findings_of(evaluate(frame_of(SIGNALS), rules, None), frame_of(SIGNALS), True, lambda _kind: Advice())
     return {one.rule: one.role for one in found}
 
 
