@@ -11,13 +11,16 @@ from hypothesis import strategies as st
 from triage.cli import main
 from triage.engine.rules.loading import load_rules
 from triage.errors import DataError, InputMissingError
-from triage.learn.cases import Case, drill_cases, find_case
+from triage.language.lang import Lang
+from triage.learn.cases import Case, drill_cases, find_case, level_of, levels
 from triage.learn.chrome import PHRASES, say
-from triage.learn.drill import Drill, Outcome, expert_path, score
+from triage.learn.drill import Drill, run
+from triage.learn.ending import Outcome, score
+from triage.learn.experts import MINUTES, expert_looks, expert_path
 from triage.learn.progress import Progress, progress_file, read_progress, write_progress
-from triage.learn.screen import Screen
-from triage.learn.steps import Told, ask_rule, cost_of
-from triage.model.diagnosis import Evidence, Verdict
+from triage.learn.screen import Screen, completer
+from triage.learn.steps import ask_rule
+from triage.model.diagnosis import Verdict
 from triage.score.truth import Truth, read_truth
 
 pytestmark = pytest.mark.slow
@@ -32,20 +35,16 @@ def case_of(name: str) -> tuple[Case, Truth]:
     return Case(path, tuple(RULES.values())), read_truth(path / "truth.toml")
 
 
-def drilled(name: str, *lines: str) -> Outcome:
+def drilled(name: str, *lines: str, lang: Lang = "en") -> Outcome:
     """What becomes of a drill in which somebody types these lines."""
     case, truth = case_of(name)
-    return Drill(case, truth, 7, Screen({"NO_COLOR": "1"}, iter(lines)), "en").run()
-
-
-def log_evidence(verdict: Verdict) -> Evidence:
-    """A line of a log as evidence."""
-    return Evidence(signal="event:log", subject="service/llm", verdict=verdict)
+    screen = Screen({"NO_COLOR": "1"}, iter(lines))
+    return run(Drill(case, truth, 7, 2, screen, lang), screen)
 
 
 def test_the_answer_is_hidden_until_the_end(capsys: pytest.CaptureFixture[str]) -> None:
     """Neither the name of the case nor a title of a finding is shown before a cause is named."""
-    drilled("engine-loop-stall-a079", "1", "2", "ask engine-dead", "cause engine-dead")
+    drilled("engine-loop-stall-a079", "1", "2", "engine.steps", "logs", "ask engine-dead", "cause engine-dead")
     before, _, after = capsys.readouterr().out.partition("> cause engine-dead")
     assert "engine-loop-stall" not in before
     assert RULES["engine-loop-stall"].title not in before
@@ -53,28 +52,79 @@ def test_the_answer_is_hidden_until_the_end(capsys: pytest.CaptureFixture[str]) 
     assert "engine-loop-stall" in after
 
 
-def test_the_right_cause_after_one_question(capsys: pytest.CaptureFixture[str]) -> None:
-    """The deciding question alone is as good as any expert."""
-    outcome = drilled("retry-storm", "platform", "ask retry-storm", "cause retry-storm")
+def test_the_right_cause_after_one_look(capsys: pytest.CaptureFixture[str]) -> None:
+    """The deciding signal alone is as good as any expert."""
+    outcome = drilled("retry-storm", "requests.attempt_ratio", "cause retry-storm")
     assert outcome == Outcome("retry-storm", 100)
     out = capsys.readouterr().out
     assert "cost: 1 min, so far 1 min" in out
-    assert "Right: retry-storm" in out
+    assert "Right: Retries keep the overload alive (retry-storm)" in out
     assert "The expert's path" in out
+    assert "economy: 40 of 40; you needed 1 min, the expert" in out
 
 
-def test_a_question_costs_once(capsys: pytest.CaptureFixture[str]) -> None:
-    """Whoever asks again has the answer already."""
-    drilled("retry-storm", "ask true-overload", "ask true-overload", "ask retry-storm", "quit")
+def test_looking_comes_before_asking(capsys: pytest.CaptureFixture[str]) -> None:
+    """A question is answered only after two looks, and costs more than they do."""
+    drilled("retry-storm", "ask true-overload", "queue.waiting", "ask true-overload", "changes", "ask true-overload", "quit")
     out = capsys.readouterr().out
-    assert "asked before, costs nothing" in out
+    assert out.count("Look at 2 things first") == 2
+    assert out.count("verdict:") == 1
+    assert "cost: 4 min, so far 6 min" in out
+    assert MINUTES["question"] > MINUTES["log"] > MINUTES["signal"]
+
+
+def test_the_same_costs_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever looks again has seen it already."""
+    drilled("retry-storm", "queue.waiting", "signal queue.waiting", "batch.running", "quit")
+    out = capsys.readouterr().out
+    assert "seen before, costs nothing" in out
     assert "so far 2 min" in out
     assert "Given up" in out
 
 
+def test_signals_and_logs_are_listed_for_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    """Names of what there is: by layer, by a word, and no value among them."""
+    drilled("power-cap-a106", "signals", "signals hardware", "signals throttle_br", "logs", "log", "signal gpu.nonsense", "quit")
+    out = capsys.readouterr().out.partition("Your path")[0]
+    assert "hardware: 6" in out
+    assert "gpu.throttle_brake" in out
+    assert "- bmc-hgx056" in out
+    assert "No signal gpu.nonsense was measured here" in out
+    assert "cost" not in out.partition("> signals")[2]
+
+
+def test_lines_of_logs_are_shown_as_they_were_written(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of one log or of all, with how many there are; what nobody wrote is not seen."""
+    drilled("power-cap-a106", "log bmc", "grep power brake", "grep no such words", "log no such log", "quit")
+    out = " ".join(capsys.readouterr().out.partition("Your path")[0].split())
+    assert out.count("PSU 2 input lost, redundancy degraded, power brake asserted to accelerators") == 2
+    assert out.count("none seen") == 2
+
+
+def test_a_drill_in_chinese(capsys: pytest.CaptureFixture[str]) -> None:
+    """Commands may be Chinese, too, and so is all that is no data."""
+    drilled(
+        "power-cap-a106",
+        "信号 硬件",
+        "查看 gpu.sm_clock",
+        "日志 bmc",
+        "变更",
+        "硬件",
+        "提问 power-cap",
+        "原因 power-cap",
+        lang="zh",
+    )
+    out = capsys.readouterr().out
+    assert "正确：功率上限或制动压低时钟 (power-cap)" in out
+    assert "是否有功率制动或被调低的上限" in out
+    assert "信号：gpu.throttle_brake" in out
+    assert "之前 1.98 GHz，窗口 844 MHz" in out
+    assert "用时：4 分钟，累计" in out
+
+
 def test_the_end_of_input_is_giving_up() -> None:
     """A pipe that closes ends the drill without points."""
-    assert drilled("retry-storm", "ask 1") == Outcome("", 0)
+    assert drilled("retry-storm", "queue.waiting") == Outcome("", 0)
 
 
 def test_what_is_not_understood_costs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,8 +133,18 @@ def test_what_is_not_understood_costs_nothing(capsys: pytest.CaptureFixture[str]
     out = capsys.readouterr().out
     assert "not understood: what" in out
     assert "no question or cause nonsense" in out
-    assert "cost" not in out.partition("Your path")[0]
+    assert "cost:" not in out.partition("Your path")[0]
     assert "\x1b" not in out
+
+
+def test_tab_completes_what_may_be_typed() -> None:
+    """Commands, signals, logs and rules, each offered once."""
+    case, truth = case_of("retry-storm")
+    offered = Drill(case, truth, 1, 2, Screen({}, iter(())), "en").words()
+    assert {"signals", "queue.waiting", "retry-storm"} <= set(offered)
+    complete = completer(offered)
+    assert complete("queue.wait", 0) == "queue.waiting"
+    assert complete("queue.wait", 1) is None
 
 
 def test_a_hostile_case_stays_inert(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -97,7 +157,8 @@ def test_a_hostile_case_stays_inert(tmp_path: Path, capsys: pytest.CaptureFixtur
     (folder / "metrics.om").write_text('# TYPE up gauge\nup{job="vllm",instance="a:1"} 1 1100\n# EOF\n')
     (folder / "truth.toml").write_text('[truth]\nroot = ["engine-dead"]\nnote = "\\u001b[2J gone"\n')
     case = Case(folder, tuple(RULES.values()))
-    Drill(case, read_truth(folder / "truth.toml"), 1, Screen({}, iter(["quit"])), "en").run()
+    screen = Screen({}, iter(["quit"]))
+    run(Drill(case, read_truth(folder / "truth.toml"), 1, 2, screen, "en"), screen)
     out = capsys.readouterr().out
     assert "\x1b" not in out
     assert "[bold]x[/bold]" in out
@@ -146,11 +207,25 @@ def test_points_of_the_right_cause_stay_in_bounds(spent: int, expert: int) -> No
         assert points >= score("retry-storm", truth, spent + 1, expert, RULES)
 
 
-def test_logs_cost_three_minutes() -> None:
-    """Somebody has to fetch them; a log that did not tell anything costs no more than any question."""
-    assert cost_of(Told(Verdict.PRESENT, (log_evidence(Verdict.PRESENT),))) == 3
-    assert cost_of(Told(Verdict.ABSENT, (log_evidence(Verdict.ABSENT),))) == 1
-    assert cost_of(Told(Verdict.UNKNOWN, missing=("event:log",))) == 1
+def test_an_expert_looks_and_does_not_ask() -> None:
+    """Each step is a signal, lines of a log or changes that hold, and none is looked at twice."""
+    case, truth = case_of("gpu-off-bus-a054")
+    path = expert_path(case, truth)
+    looks = expert_looks(case, path)
+    assert [RULES[rule].layer.value for rule in path] == ["platform", "engine", "hardware"]
+    assert {look.rule for look in looks} == set(path)
+    assert all(look.evidence.verdict is Verdict.PRESENT and look.sort != "question" for look in looks)
+    assert any("Xid" in look.evidence.text for look in looks if look.rule == "gpu-off-bus")
+
+
+def test_drills_have_levels() -> None:
+    """Easy ones come first; each level has some, of those that are installed, too; no name is there twice or of no case."""
+    paths = drill_cases()
+    order = [level_of(path) for path in paths]
+    assert order == sorted(order)
+    assert set(order) == {1, 2, 3}
+    assert not levels().easy & levels().hard
+    assert levels().easy | levels().hard <= {path.name for path in paths}
 
 
 def test_the_order_of_drills_tells_nothing() -> None:
@@ -209,7 +284,7 @@ def test_a_drill_from_the_command_line(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     monkeypatch.setenv("TRIAGE_CONFIG", "")
     answers = tmp_path / "answers"
-    answers.write_text("ask retry-storm\ncause retry-storm\n")
+    answers.write_text("requests.attempt_ratio\ncause retry-storm\n")
     assert main(["learn", "drill", "retry-storm", "--answers", str(answers), "--lang", "zh"]) == 0
     assert "得分：100/100" in capsys.readouterr().out
     assert main(["learn", "progress"]) == 0

@@ -8,13 +8,14 @@ import pytest
 
 from triage.engine.rules.loading import load_rules
 from triage.errors import ConfigError, InputMissingError, UsageError
+from triage.language.lang import Lang
 from triage.learn.cases import Case, find_case
 from triage.learn.chrome import say
 from triage.learn.lesson import Lesson, Look, load_lessons, pick
 from triage.learn.screen import Screen
 from triage.learn.show import show_lesson
 from triage.learn.steps import found_by
-from triage.learn.texts import Lang, gaps
+from triage.learn.texts import gaps
 from triage.learn.values import Values
 
 pytestmark = pytest.mark.slow
@@ -163,7 +164,7 @@ def test_a_lesson_is_chinese_on_demand(capsys: pytest.CaptureFixture[str]) -> No
     lesson = LESSONS["alive-without-steps"]
     show_lesson(Screen({"NO_COLOR": "1"}), lesson, case_of(lesson.incident), "zh")
     out = capsys.readouterr().out
-    assert "判定：存在" in out
+    assert "判定：成立" in out
     assert lesson.title.zh in out
     assert lesson.title.en not in out
 

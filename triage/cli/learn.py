@@ -36,19 +36,20 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
     mapping = ways.add_parser("map", help="every word that triage uses: its layer, meaning, and how it is measured")
     mapping.add_argument("word", metavar="WORD", nargs="*", help="only this word")
     mapping.set_defaults(way=_map)
-    listing = ways.add_parser("list", help="all lessons")
+    listing = ways.add_parser("list", help="all lessons, and how many drills there are of each level")
     listing.set_defaults(way=_list)
     lesson = ways.add_parser("lesson", help="walk one recording step by step")
     lesson.add_argument("id", metavar="LESSON", help="id, or number in the list")
     lesson.set_defaults(way=_lesson)
     drill = ways.add_parser("drill", help="find the cause of an incident yourself, and compare with the expert's path")
     drill.add_argument("case", metavar="CASE", nargs="?", help="number or folder name (the first that is not finished)")
+    drill.add_argument("--level", type=int, choices=(1, 2, 3), help="the first of this level: 1 easy, 2 middle, 3 hard")
     drill.add_argument("--answers", metavar="FILE", type=Path, help="take what is typed from a file, a line each")
     drill.set_defaults(way=_drill)
     progress = ways.add_parser("progress", help="finished drills and their scores")
     progress.set_defaults(way=_progress)
     ways_of_lang = (mapping, listing, lesson, drill, progress)
-    _add_flags(ways_of_lang, with_lessons=(listing, lesson), with_cases=(lesson, drill, progress))
+    _add_flags(ways_of_lang, with_lessons=(listing, lesson), with_cases=(listing, lesson, drill, progress))
     for way in (lesson, drill):
         add_setting_flags(way, "rules", "dialects", "signatures")
     return parser
@@ -81,11 +82,14 @@ def _map(args: argparse.Namespace) -> ExitCode:
 
 
 def _list(args: argparse.Namespace) -> ExitCode:
-    """Ids, titles and goals."""
+    """Lessons with their goals, drills by level."""
+    from triage.learn.cases import drill_cases, level_of
     from triage.learn.lesson import load_lessons
-    from triage.learn.show import show_list
+    from triage.learn.show import show_drills, show_list
 
-    show_list(_screen(), load_lessons(args.lessons).values(), args.lang)
+    screen = _screen()
+    show_list(screen, load_lessons(args.lessons).values(), args.lang)
+    show_drills(screen, [level_of(path) for path in drill_cases(args.cases)], args.lang)
     return ExitCode.HEALTHY
 
 
@@ -108,18 +112,18 @@ def _drill(args: argparse.Namespace) -> ExitCode:
     """One drill, and its result into the file of progress."""
     import os
 
-    from triage.learn.cases import Case, drill_cases
-    from triage.learn.drill import Drill
+    from triage.learn.cases import Case, drill_cases, level_of
+    from triage.learn.drill import Drill, run
     from triage.learn.progress import progress_file, read_progress, write_progress
     from triage.score.truth import read_truth
 
     place = progress_file(os.environ)
     progress = read_progress(place)
     cases = drill_cases(args.cases)
-    path = _chosen(cases, args.case, progress.drills.keys())
+    path = _chosen(cases, args.case, args.level, progress.drills.keys())
     screen = _screen(_lines(args.answers))
-    truth = read_truth(path / "truth.toml")
-    outcome = Drill(Case(path, _rules(args), _language(args)), truth, cases.index(path) + 1, screen, args.lang).run()
+    case, truth = Case(path, _rules(args), _language(args)), read_truth(path / "truth.toml")
+    outcome = run(Drill(case, truth, cases.index(path) + 1, level_of(path), screen, args.lang), screen)
     if outcome.named:
         write_progress(place, progress.after(path.name, outcome.score))
     return ExitCode.HEALTHY
@@ -141,13 +145,18 @@ def _progress(args: argparse.Namespace) -> ExitCode:
     return ExitCode.HEALTHY
 
 
-def _chosen(cases: "Sequence[Path]", wanted: str | None, finished: "Collection[str]") -> Path:
-    """The case of a number or name; without one the first that is not finished, or the first of all.
+def _chosen(cases: "Sequence[Path]", wanted: str | None, level: int | None, finished: "Collection[str]") -> Path:
+    """The case of a number or name; without one the first (of a level) that is not finished, or the first of all.
 
     :raises UsageError: there is none
     """
+    from triage.learn.cases import level_of
+
     if wanted is None:
-        return next((path for path in cases if path.name not in finished), cases[0])
+        fitting = [path for path in cases if level in (None, level_of(path))]
+        if not fitting:
+            raise UsageError(f"there is no drill of level {level}", "leave --level out, or name other cases with --cases")
+        return next((path for path in fitting if path.name not in finished), fitting[0])
     for number, path in enumerate(cases, start=1):
         if wanted in (str(number), path.name):
             return path

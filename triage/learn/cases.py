@@ -1,8 +1,10 @@
 """Where the recordings of lessons and drills are, and what is worked out of one."""
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
 
 from triage.bundle import recorded_cases
 from triage.engine.diagnose import diagnose, looked_at
@@ -10,6 +12,7 @@ from triage.engine.frame import Frame
 from triage.errors import InputMissingError
 from triage.ingest.files.incident import read_any
 from triage.ingest.language import Language
+from triage.learn.files import read
 from triage.model.diagnosis import Diagnosis
 from triage.model.recording import Recording
 from triage.model.rule import Rule
@@ -56,7 +59,7 @@ def find_case(name: str, folders: Sequence[Path] = ()) -> Path:
 
 
 def drill_cases(folders: Sequence[Path] = ()) -> tuple[Path, ...]:
-    """Folders of the cases with a known cause, in a fixed order; of the shipped ones if the user named no folder.
+    """Folders of the cases with a known cause, the easy ones first; of the shipped ones if the user named no folder.
 
     :raises InputMissingError: there is none
     """
@@ -67,6 +70,29 @@ def drill_cases(folders: Sequence[Path] = ()) -> tuple[Path, ...]:
     if not found:
         raise InputMissingError("there is no case with a known cause to drill on", _HINT)
     return tuple(sorted(found, key=_shuffled))
+
+
+class Levels(BaseModel):
+    """Names of cases that are easier or harder as drills than most."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    easy: frozenset[str]
+    hard: frozenset[str]
+
+
+@cache
+def levels() -> Levels:
+    """The levels of the recorded cases.
+
+    Easy: the cause is likely at least, and all that is found. Hard: another finding stands beside it that nothing explains, its
+    consequences lie in two layers above it or are many, it is only possible, or the program does not find it at all.
+    """
+    return read(Path(__file__).parent / "drills.yaml", Levels)
+
+
+def level_of(case: Path) -> int:
+    """How hard a drill is: 1 easy, 2, 3 hard."""
+    return 1 if case.name in levels().easy else 3 if case.name in levels().hard else 2
 
 
 def _there(folders: Sequence[Path]) -> Sequence[Path]:
@@ -80,8 +106,8 @@ def _there(folders: Sequence[Path]) -> Sequence[Path]:
     return folders
 
 
-def _shuffled(path: Path) -> tuple[str, str]:
-    """A key for an order that looks random and is always the same, so that a drill's number tells nothing of its cause."""
+def _shuffled(path: Path) -> tuple[int, str, str]:
+    """A key for an order by level that looks random and stays the same: a drill's number tells nothing of its cause."""
     from hashlib import sha256
 
-    return sha256(path.name.encode()).hexdigest(), path.name
+    return level_of(path), sha256(path.name.encode()).hexdigest(), path.name

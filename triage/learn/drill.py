@@ -1,35 +1,33 @@
-"""Drills: an incident with the answer hidden, questions that cost time, and the expert's path beside the learner's."""
+"""Drills: an incident with the answer hidden. The learner looks at signals, logs and changes, may ask, and names the cause."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from triage.language.chinese import said
+from triage.language.lang import Lang
 from triage.learn.cases import Case
-from triage.learn.chrome import entry, say
-from triage.learn.screen import Screen
-from triage.learn.steps import Told, ask_rule, cost_of, show_told, total_cost
-from triage.learn.texts import Lang
-from triage.model.diagnosis import Finding, LayerView, Promised
+from triage.learn.chrome import colon, comma, entry, say
+from triage.learn.ending import Ending, Outcome, spent_on
+from triage.learn.experts import MINUTES, Sort
+from triage.learn.logs import log_names
+from triage.learn.screen import Paper, Screen
+from triage.learn.steps import ask_rule, show_changes, show_lines, show_signal, show_told, signal_told
+from triage.model.diagnosis import Promised
 from triage.model.rule import Rule
-from triage.model.vocabulary import Layer
+from triage.model.vocabulary import Layer, catalogue
 from triage.render.reading import vital_reading, vitals_of
 from triage.score.truth import Truth
 
-RIGHT_CAUSE = 60
-RIGHT_LAYER = 20
-ECONOMY = 40
-"""Points: for the cause, for its layer at least, and for asking no more than the expert does."""
+LOOKS_FIRST = 2
+"""Things to look at before the first question: a judgement that is asked for at once teaches nothing."""
 
-
-@dataclass(frozen=True)
-class Outcome:
-    """How a drill ended.
-
-    :param named: the cause that the learner named, empty if they gave up
-    :param score: 0 to 100
-    """
-
-    named: str
-    score: int
+_MOST_LINES = 12
+_COMMANDS = {
+    "signals": "signals", "信号": "signals", "signal": "signal", "查看": "signal", "logs": "logs", "log": "log", "日志": "log",
+    "grep": "grep", "搜索": "grep", "changes": "changes", "变更": "changes", "ask": "ask", "提问": "ask", "cause": "cause",
+    "原因": "cause", "help": "help", "帮助": "help", "?": "help", "quit": "quit", "q": "quit", "退出": "quit",
+}  # fmt: skip
+"""What may be typed, in both languages."""
 
 
 @dataclass
@@ -37,199 +35,220 @@ class Drill:
     """One drill on one case.
 
     :param number: what the learner knows the case by
+    :param level: 1 easy to 3 hard
     :param truth: what people found out; shown at the end only
+    :param paper: what is written on
     """
 
     case: Case
     truth: Truth
     number: int
-    screen: Screen
+    level: int
+    paper: Paper
     lang: Lang
-    asked: dict[str, Told] = field(default_factory=dict)
+    done: dict[tuple[Sort, str], str] = field(default_factory=dict)
+    named: str | None = None
 
     def __post_init__(self) -> None:
         order = list(Layer)
         self.questions: list[Rule] = sorted(self.case.rules.values(), key=lambda rule: (order.index(rule.layer), rule.id))
+        frame = self.case.frame
+        self.signals = [name for name in catalogue() if frame.subjects_of(name)]
 
-    def run(self) -> Outcome:
-        """Show the symptoms, answer until a cause is named or the learner gives up, then compare with the expert."""
+    def words(self) -> list[str]:
+        """What may be typed, for completion."""
+        return [*_COMMANDS, *self.signals, *log_names(self.case.path), *self.case.rules]
+
+    def begin(self) -> None:
+        """Show what users notice, and what can be done."""
         self._show_symptoms()
-        self._show_layers()
         self._tell("help")
-        named = self._converse()
-        outcome = Outcome(named, score(named, self.truth, self._spent(), self._expert_cost(), self.case.rules))
-        self._show_outcome(outcome)
-        return outcome
 
-    def _converse(self) -> str:
-        """Obey one line after the other; the cause that was named in the end, empty if none was."""
-        while (line := self.screen.ask("> ")) is not None:
-            words = line.strip().casefold().split()
-            if words[:1] in (["quit"], ["q"]):
-                break
-            if len(words) == 2 and words[0] in ("cause", "ask"):
-                rule = self._meant(words[1])
-                if rule is not None and words[0] == "cause":
-                    return rule.id
-                if rule is not None:
-                    self._ask(rule)
-            elif words:
-                self._open(" ".join(words))
-        return ""
+    def obey(self, line: str) -> bool:
+        """Do what was typed; whether the drill is over."""
+        words = line.strip().split()
+        if not words:
+            return False
+        head, rest = words[0].casefold(), " ".join(words[1:])
+        command = _COMMANDS.get(head)
+        if command is None:
+            self._open(" ".join(words))
+        elif command == "quit":
+            self.named = ""
+        else:
+            self._doing[command](rest)
+        return self.named is not None
+
+    def finish(self) -> Outcome:
+        """Right or wrong, what people found out, both paths, the score."""
+        ending = Ending(self.case, self.truth, self.named or "", self.done, self.lang)
+        ending.show(self.paper)
+        return ending.outcome
+
+    @property
+    def _doing(self) -> dict[str, Callable[[str], None]]:
+        """What each command does."""
+        return {
+            "signals": self._list_signals,
+            "signal": self._look_at,
+            "logs": lambda _rest: self._list_logs(),
+            "log": self._read_log,
+            "grep": self._search,
+            "changes": lambda _rest: self._see_changes(),
+            "ask": self._ask,
+            "cause": self._name,
+            "help": lambda _rest: self._tell("help"),
+        }
+
+    def _open(self, typed: str) -> None:
+        """List the questions of a layer, or show a signal by its bare name."""
+        for number, layer in enumerate(Layer, start=1):
+            if typed.casefold() in (str(number), layer.value, say(layer.value, self.lang).casefold()):
+                self._show_questions(layer)
+                return
+        if typed in self.signals:
+            self._look_at(typed)
+            return
+        self._tell("not understood", text=typed)
+        self._tell("help")
+
+    # Looking
+
+    def _list_signals(self, which: str) -> None:
+        """Names of the signals that are there: how many in each layer, or those of a layer or with a word in their names."""
+        if not which:
+            for layer in Layer:
+                names = [name for name in self.signals if catalogue()[name].layer is layer]
+                self.paper.line(entry(layer.value, self.lang, say("signal count", self.lang, count=len(names))), indent=2)
+            self._tell("which signals")
+            return
+        word = which.casefold()
+        shown = [
+            name
+            for name in self.signals
+            if word in (catalogue()[name].layer.value, say(catalogue()[name].layer.value, self.lang))
+        ]
+        for name in shown or [name for name in self.signals if word in name]:
+            self.paper.line(signal_told(name, self.lang), indent=2, hang=4)
+
+    def _look_at(self, rest: str) -> None:
+        """A signal of its subjects, or of the one that is named, too."""
+        name, _, subject = rest.partition(" ")
+        if name not in self.signals:
+            self._tell("no signal", text=rest)
+            return
+        show_signal(self.paper, self.case, name, self.lang, subject=subject.strip(), most=12)
+        self._charge("signal", name, name)
+
+    def _list_logs(self) -> None:
+        """The logs by name."""
+        names = log_names(self.case.path)
+        for name in names:
+            self.paper.line(f"- {name}", indent=2)
+        self._tell("which logs" if names else "none seen")
+
+    def _read_log(self, rest: str) -> None:
+        """The lines of one log, or those of them that hold a text; without a name the logs."""
+        name, _, text = rest.partition(" ")
+        if not name:
+            self._list_logs()
+            return
+        if not any(name.casefold() in one.casefold() for one in log_names(self.case.path)):
+            self._search(rest)
+            return
+        show_lines(self.paper, self.case, text.strip(), self.lang, log=name, most=_MOST_LINES)
+        self._charge("log", rest, rest)
+
+    def _search(self, text: str) -> None:
+        """The lines of all logs that hold a text."""
+        if not text:
+            self._tell("which logs")
+            return
+        show_lines(self.paper, self.case, text, self.lang, most=_MOST_LINES)
+        self._charge("log", text, text)
+
+    def _see_changes(self) -> None:
+        """The changes to the service."""
+        show_changes(self.paper, self.case, self.lang)
+        self._charge("changes", "", say("changes", self.lang))
+
+    # Asking and naming
 
     def _meant(self, word: str) -> Rule | None:
         """The rule of a number or id; a complaint if there is none."""
         for number, rule in enumerate(self.questions, start=1):
-            if word in (str(number), rule.id):
+            if word.casefold() in (str(number), rule.id):
                 return rule
         self._tell("no question", text=word)
         return None
 
-    def _open(self, word: str) -> None:
-        """List the questions of a layer."""
-        for number, layer in enumerate(Layer, start=1):
-            if word in (str(number), layer.value):
-                self._show_questions(layer)
-                return
-        if word not in ("help", "?"):
-            self._tell("not understood", text=word)
-        self._tell("help")
-
-    def _ask(self, rule: Rule) -> None:
-        """Answer a question and say what it cost."""
-        self.screen.line(rule.question, style="bold", indent=2)
-        told = self.asked.get(rule.id) or ask_rule(self.case, rule.id)
-        show_told(self.screen, self.case, told, self.lang)
-        if rule.id in self.asked:
-            self.screen.line(say("again", self.lang), style="dim", indent=4)
+    def _ask(self, word: str) -> None:
+        """Answer a question, once something was looked at."""
+        rule = self._meant(word)
+        if rule is None:
             return
-        self.asked[rule.id] = told
-        spent, sum_ = (say("minutes", self.lang, count=count) for count in (cost_of(told), self._spent()))
-        self.screen.line(entry("cost", self.lang, f"{spent}, {say('so far', self.lang)} {sum_}"), style="dim", indent=4)
+        if sum(sort != "question" for sort, _ in self.done) < LOOKS_FIRST:
+            self._tell("look first", count=LOOKS_FIRST)
+            return
+        self.paper.line(said(rule.question, self.lang), style="bold", indent=2)
+        told = ask_rule(self.case, rule.id)
+        show_told(self.paper, self.case, told, self.lang)
+        self._charge("question", rule.id, f"{said(rule.question, self.lang)} {say(told.verdict.value, self.lang)}")
+
+    def _name(self, word: str) -> None:
+        """Name the cause, which ends the drill."""
+        rule = self._meant(word)
+        self.named = rule.id if rule is not None else None
+
+    def _charge(self, sort: Sort, what: str, said: str) -> None:
+        """Say what it cost; the same again costs nothing."""
+        if (sort, what) in self.done:
+            self.paper.line(say("again", self.lang), style="dim", indent=4)
+            return
+        self.done[sort, what] = said
+        cost, whole = (say("minutes", self.lang, count=count) for count in (MINUTES[sort], self._spent()))
+        self.paper.line(entry("cost", self.lang, say("cost so far", self.lang, cost=cost, whole=whole)), style="dim", indent=4)
 
     def _spent(self) -> int:
-        """Minutes that the learner's questions took."""
-        return total_cost(list(self.asked.values()))
+        """Minutes that the learner needed."""
+        return spent_on(self.done)
 
     # What is shown
 
     def _tell(self, key: str, **values: object) -> None:
-        self.screen.line(say(key, self.lang, **values))
+        self.paper.line(say(key, self.lang, **values))
 
     def _show_symptoms(self) -> None:
         """What users notice and what is known of the service; nothing that judges."""
         diagnosis = self.case.diagnosis
-        self.screen.heading(say("drill", self.lang, number=self.number))
+        self.paper.heading(f"{say('drill', self.lang, number=self.number)} ({say(f'level {self.level}', self.lang)})")
         broken = [vital for vital in vitals_of(diagnosis) if vital.state is Promised.BROKEN]
         self._tell("symptoms" if broken else "no symptoms")
         for vital in broken:
             read = vital_reading(vital, diagnosis.window.end)
-            part = f" of {read.part}" if read.part else ""
-            usual = f", {say('before', self.lang)} {read.usual}" if read.usual else ""
-            limit = f", {read.limit} ({read.whose})" if read.limit else ""
-            self.screen.line(f"- {vital.title}{part}: {read.value or read.reason}{limit}{usual}", indent=2)
+            name = said(f"{vital.title} of {read.part}" if read.part else vital.title, self.lang)
+            limit = f"{said(read.limit, self.lang)} ({said(read.whose, self.lang)})" if read.limit else ""
+            usual = f"{say('before', self.lang)} {said(read.usual, self.lang)}" if read.usual else ""
+            parts = [said(read.value or read.reason, self.lang), limit, usual]
+            self.paper.line(f"- {name}{colon(self.lang)}{comma(self.lang).join(part for part in parts if part)}", indent=2)
         if diagnosis.facts:
             self._tell("known")
         for key, value in sorted(diagnosis.facts.items()):
-            self.screen.line(f"- {key}: {value}", indent=2)
-
-    def _show_layers(self) -> None:
-        """The layers with their numbers."""
-        names = [f"{number} {say(layer.value, self.lang)}" for number, layer in enumerate(Layer, start=1)]
-        self.screen.line(entry("layers", self.lang, ", ".join(names)))
+            self.paper.line(f"- {key}: {value}", indent=2)
 
     def _show_questions(self, layer: Layer) -> None:
         """The questions of a layer; those that were asked carry a sign."""
-        self.screen.heading(say(layer.value, self.lang))
+        self.paper.heading(say(layer.value, self.lang))
         for number, rule in enumerate(self.questions, start=1):
             if rule.layer is layer:
-                self.screen.line(f"{number:>3}{'*' if rule.id in self.asked else ' '} {rule.question}", indent=2, hang=5)
-
-    def _show_outcome(self, outcome: Outcome) -> None:
-        """Right or wrong, what people found out, both paths, the score."""
-        cause = ", ".join(self.truth.root)
-        self.screen.line()
-        self._tell(_judgement(outcome.named, self.truth, self.case.rules), cause=cause)
-        if self.truth.note:
-            self.screen.line(entry("note", self.lang, self.truth.note))
-        self._show_path("yours", self._paths(self.asked))
-        expert = expert_path(self.case, self.truth)
-        if expert:
-            self._show_expert(expert)
-        else:
-            self._tell("not found")
-        self.screen.heading(entry("score", self.lang, f"{outcome.score}/100"))
-
-    def _paths(self, rule_ids: Iterable[str]) -> list[str]:
-        """One line for each question on a path."""
-        lines = []
-        for rule_id in rule_ids:
-            told, rule = ask_rule(self.case, rule_id), self.case.rules[rule_id]
-            cost = say("minutes", self.lang, count=cost_of(told))
-            lines.append(entry(rule.layer.value, self.lang, f"{rule.question} {say(told.verdict.value, self.lang)} ({cost})"))
-        return lines
-
-    def _show_path(self, title: str, lines: Sequence[str]) -> None:
-        self.screen.heading(say(title, self.lang))
-        for line in lines or (say("nothing asked", self.lang),):
-            self.screen.line(f"- {line}", indent=2, hang=2)
-
-    def _show_expert(self, path: Sequence[str]) -> None:
-        """The layers from the top down to the root's, the questions asked on the way, the deciding evidence."""
-        root = self.case.rules[path[-1]]
-        self.screen.heading(say("expert", self.lang))
-        for layer in _down_to(self.case.diagnosis.layers, root.layer):
-            self.screen.line(f"{say(layer.layer.value, self.lang)}: {say(layer.state.value, self.lang)}", indent=2)
-            here = [rule_id for rule_id in path if self.case.rules[rule_id].layer is layer.layer]
-            for line in self._paths(here):
-                self.screen.line(f"- {line.partition(': ')[2]}", indent=4, hang=2)
-        show_told(self.screen, self.case, ask_rule(self.case, root.id), self.lang)
-
-    def _expert_cost(self) -> int:
-        """Minutes that the expert's path takes; one where there is none."""
-        return max(1, total_cost([ask_rule(self.case, rule_id) for rule_id in expert_path(self.case, self.truth)]))
+                sign = "*" if ("question", rule.id) in self.done else " "
+                self.paper.line(f"{number:>3}{sign} {said(rule.question, self.lang)}", indent=2, hang=5)
 
 
-def expert_path(case: Case, truth: Truth) -> tuple[str, ...]:
-    """The questions that an expert asks: what the root led to, from the top layer down, then the root itself.
-
-    In each layer above the root's one consequence is enough. Empty if no accepted cause is found present.
-    """
-    root = next((finding for finding in case.diagnosis.findings if finding.rule in truth.root), None)
-    if root is None:
-        return ()
-    order = list(Layer)
-    above: dict[Layer, Finding] = {}
-    for finding in case.diagnosis.findings:
-        if root.rule in finding.explained_by and order.index(finding.layer) < order.index(root.layer):
-            above.setdefault(finding.layer, finding)
-    return (*(above[layer].rule for layer in order if layer in above), root.rule)
-
-
-def score(named: str, truth: Truth, spent: int, expert: int, rules: dict[str, Rule]) -> int:
-    """Points from 0 to 100.
-
-    :param spent: minutes that the learner's questions took; a cause named without asking anything was a guess: no economy
-    :param expert: minutes that the expert's path takes, at least 1
-    """
-    judged = _judgement(named, truth, rules)
-    if judged != "right":
-        return RIGHT_LAYER if judged == "right layer" else 0
-    economy = min(1.0, expert / spent) if spent else 0.0
-    return RIGHT_CAUSE + round(ECONOMY * economy)
-
-
-def _judgement(named: str, truth: Truth, rules: dict[str, Rule]) -> str:
-    """Which phrase says how good the named cause is."""
-    if not named:
-        return "gave up"
-    if named in truth.root:
-        return "right"
-    layers = {truth.layer} if truth.layer else {rules[root].layer.value for root in truth.root if root in rules}
-    return "right layer" if rules[named].layer.value in layers else "wrong"
-
-
-def _down_to(layers: Sequence[LayerView], last: Layer) -> list[LayerView]:
-    """The layers from the top to a certain one."""
-    names = [view.layer for view in layers]
-    return list(layers[: names.index(last) + 1])
+def run(drill: Drill, screen: Screen) -> Outcome:
+    """A drill in the terminal, until a cause is named or the learner gives up."""
+    drill.begin()
+    screen.offer(drill.words())
+    while (line := screen.ask("> ")) is not None and not drill.obey(line):
+        pass
+    return drill.finish()

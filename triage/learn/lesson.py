@@ -93,7 +93,7 @@ class Value(BaseModel):
     over: float | None = Field(default=None, gt=0)
     between: tuple[float, float] | None = None
     scale: float = 1.0
-    unit: str = ""
+    unit: Text | None = None
     label: Text | None = None
 
     @model_validator(mode="after")

@@ -1,7 +1,7 @@
 """The terminal as the learning commands use it: wrapped plain lines, a little colour, and a person's answers."""
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from rich.console import Console
@@ -70,12 +70,33 @@ class Screen:
             if answer is not None:
                 self.line(f"{prompt}{answer}")
             return answer
+        if sys.stdin.isatty():
+            import readline  # noqa: F401 - gives input() line editing and history
         try:
             return input(inert_text(prompt if self.utf8 else ascii_only(prompt)))
         except EOFError:
             return None
 
+    def offer(self, words: Sequence[str]) -> None:
+        """Words that Tab completes where somebody types."""
+        if self._answers is None and sys.stdin.isatty():
+            import readline
+
+            readline.set_completer_delims(" \t")
+            readline.set_completer(completer(words))
+            readline.parse_and_bind("tab: complete")
+
     def wait(self, prompt: str) -> None:
         """Wait for Enter; not where nobody is there to press it."""
         if self.asks:
             self.ask(prompt)
+
+
+def completer(words: Sequence[str]) -> Callable[[str, int], str | None]:
+    """What readline asks for the words that begin as what was typed, one after the other."""
+
+    def complete(begun: str, number: int) -> str | None:
+        found = [word for word in words if word.startswith(begun)]
+        return found[number] if number < len(found) else None
+
+    return complete

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from triage.language.lang import Lang
 from triage.learn.cases import Case
 from triage.learn.chrome import entry, say
 from triage.learn.glossary import Term
@@ -9,7 +10,6 @@ from triage.learn.lesson import Lesson, Step
 from triage.learn.progress import Progress
 from triage.learn.screen import Paper, Screen
 from triage.learn.steps import show_look
-from triage.learn.texts import Lang
 from triage.learn.values import Values
 from triage.model.vocabulary import Layer, catalogue
 
@@ -44,9 +44,21 @@ def show_list(screen: Screen, lessons: Iterable[Lesson], lang: Lang) -> None:
     for number, lesson in enumerate(lessons):
         if lesson.level != level:
             level = lesson.level
-            screen.heading(say(f"level {level}", lang))
+            screen.heading(say(f"level {level}", lang).upper())
         screen.line(f"{number:>3}  {lesson.title.of(lang)} ({lesson.id})", style="bold")
         screen.line(lesson.goal.of(lang), indent=5)
+
+
+def show_drills(screen: Screen, levels: Sequence[int], lang: Lang) -> None:
+    """Which numbers the drills of each level have.
+
+    :param levels: of all drills, in their order
+    """
+    screen.heading(say("drills", lang).upper())
+    for level in sorted(set(levels)):
+        first, count = levels.index(level) + 1, levels.count(level)
+        screen.line(f"{first:>3}–{first + count - 1}  {say(f'level {level}', lang)}", indent=0)
+    screen.line(say("how to drill", lang))
 
 
 def show_lesson(screen: Screen, lesson: Lesson, case: Case, lang: Lang) -> None:
@@ -86,7 +98,7 @@ def show_step(screen: Paper, lesson: Lesson, number: int, case: Case, values: Va
         screen.line(values.working(name, lang), style="cyan", indent=4, hang=2)
     for claim in step.claims:
         if not values.holds(claim):
-            screen.line(say("not so", lang, claim=values.told(claim)), style="yellow", indent=4)
+            screen.line(say("not so", lang, claim=values.told(claim, lang)), style="yellow", indent=4)
 
 
 def show_answer(screen: Paper, step: Step, values: Values, lang: Lang) -> None:

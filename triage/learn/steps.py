@@ -6,13 +6,14 @@ from math import isinf
 
 from triage.engine.quantiles import Interval
 from triage.engine.sources import how_to_get
+from triage.language.chinese import said
+from triage.language.lang import Lang
 from triage.learn.cases import Case
-from triage.learn.chrome import entry, say
+from triage.learn.chrome import colon, comma, entry, say
 from triage.learn.lesson import Look
 from triage.learn.logs import found_lines
 from triage.learn.looking import changes_of, curve_of, rows_of, unit_of
 from triage.learn.screen import Paper
-from triage.learn.texts import Lang
 from triage.model.diagnosis import Evidence, Finding, Spark, Verdict
 from triage.model.rule import Stat
 from triage.model.units import clock, interval, quantity
@@ -74,17 +75,18 @@ def show_told(screen: Paper, case: Case, told: Told, lang: Lang) -> None:
     for evidence in told.evidence[:_MOST_EVIDENCE]:
         _show_evidence(screen, case, evidence, lang)
     if told.missing:
-        screen.line(entry("missing", lang, ", ".join(told.missing[:_MOST_EVIDENCE])), indent=6)
-        screen.line(entry("to get it", lang, told.how), indent=6)
+        screen.line(entry("missing", lang, said(", ".join(told.missing[:_MOST_EVIDENCE]), lang)), indent=6)
+        screen.line(entry("to get it", lang, said(told.how, lang)), indent=6)
 
 
 def _show_evidence(screen: Paper, case: Case, evidence: Evidence, lang: Lang) -> None:
     """One piece of evidence, with its curve."""
     read = reading(evidence, case.recording.window.end)
     mark = {Verdict.PRESENT: "+", Verdict.ABSENT: "-", Verdict.UNKNOWN: "?"}[evidence.verdict]
-    usual = f"{say('before', lang)} {read.usual}" if read.usual else ""
-    parts = [f"{mark} {read.what}, {read.subject}: {read.compared}", usual, read.when, read.note]
-    screen.line("; ".join(part for part in parts if part), indent=6, hang=2)
+    usual = f"{say('before', lang)} {said(read.usual, lang)}" if read.usual else ""
+    what = f"{said(read.what, lang)}{comma(lang)}{said(read.subject, lang)}"
+    parts = [f"{mark} {what}{colon(lang)}{said(read.compared, lang)}", usual, said(read.when, lang), said(read.note, lang)]
+    screen.line(("；" if lang == "zh" else "; ").join(part for part in parts if part), indent=6, hang=2)
     if evidence.spark is not None:
         _show_curve(screen, evidence.spark, 8, evidence.threshold)
 
@@ -120,7 +122,7 @@ def _seen(there: object) -> str:
 def _show_rule(screen: Paper, case: Case, rule_id: str, lang: Lang) -> str:
     """A rule's question and answer, and what part the finding plays."""
     rule, told = case.rules[rule_id], ask_rule(case, rule_id)
-    screen.line(f"> {rule.question} ({rule.id})", style="bold", indent=2)
+    screen.line(f"> {said(rule.question, lang)} ({rule.id})", style="bold", indent=2)
     show_told(screen, case, told, lang)
     if told.finding is not None:
         screen.line(say(told.finding.role, lang, by=", ".join(told.finding.explained_by)), style="bold", indent=6)
@@ -131,11 +133,12 @@ def show_signal(
     screen: Paper, case: Case, name: str, lang: Lang, *, stat: Stat = "mean", subject: str = "", most: int = _MOST_SUBJECTS
 ) -> str:
     """A signal of each of its subjects; the first one, who has moved most, says how it moved."""
-    screen.line(f"> {name}, {stat}: {catalogue()[name].meaning}", style="bold", indent=2)
+    screen.line(f"> {signal_told(name, lang)}{comma(lang)}{said(stat, lang)}", style="bold", indent=2)
     rows, unit = rows_of(case, name, stat, subject), unit_of(name, stat)
     for row in rows[:most]:
         before, window = (_value(one, unit, lang) for one in (row.before, row.window))
-        screen.line(f"{named(str(row.subject))}: {say('before', lang)} {before}, {say('window', lang)} {window}", indent=4)
+        values = f"{say('before', lang)} {before}{comma(lang)}{say('window', lang)} {window}"
+        screen.line(f"{said(named(str(row.subject)), lang)}{colon(lang)}{values}", indent=4)
         curve = curve_of(case, name, row.subject)
         if curve is not None:
             _show_curve(screen, curve, 6)
@@ -143,7 +146,7 @@ def show_signal(
         screen.line(say("more subjects", lang, count=len(rows) - most), indent=4)
     if not rows:
         screen.line(say("no data", lang), style="yellow", indent=4)
-        screen.line(entry("to get it", lang, how_to_get((name,))), indent=4)
+        screen.line(entry("to get it", lang, said(how_to_get((name,)), lang)), indent=4)
         return "no data"
     return rows[0].course
 
@@ -185,10 +188,17 @@ def _value(value: Interval | None, unit: str, lang: Lang) -> str:
     """A statistic in words; of a quantile the bounds of its bucket, too."""
     if value is None:
         return say("no data", lang)
+    whole = said(quantity(value.estimate, unit), lang)
     if value.low == value.high:
-        return quantity(value.estimate, unit)
-    bounds = interval(value.low, None if isinf(value.high) else value.high, unit)
-    return bounds if isinf(value.high) else f"{quantity(value.estimate, unit)} ({bounds})"
+        return whole
+    bounds = said(interval(value.low, None if isinf(value.high) else value.high, unit), lang)
+    return bounds if isinf(value.high) else f"{whole} ({bounds})"
+
+
+def signal_told(name: str, lang: Lang) -> str:
+    """A signal with what it means."""
+    signal = catalogue()[name]
+    return f"{name}: {signal.meaning}" if lang == "en" else f"{name}（{signal.noun_zh}）"
 
 
 def cost_of(told: Told) -> int:

@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
-Lang = Literal["en", "zh"]
-LANGS: tuple[Lang, ...] = ("en", "zh")
+from triage.language.lang import Lang
 
 _WIDE = r"[\u2018-\u201d\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]"
 _FOLDED = re.compile(f"(?<={_WIDE}) (?={_WIDE})")

@@ -6,10 +6,13 @@ from math import prod
 
 from triage.engine.frame import Grid
 from triage.engine.statistics import statistic
+from triage.language.chinese import said
+from triage.language.lang import Lang
 from triage.learn.cases import Case
+from triage.learn.chrome import colon
 from triage.learn.lesson import Claim, Lesson, Value
 from triage.learn.looking import subjects_like, unit_of
-from triage.learn.texts import Both, Lang, filled
+from triage.learn.texts import Both, filled
 from triage.model.units import NO_DATA, quantity
 from triage.model.vocabulary import catalogue
 
@@ -33,21 +36,29 @@ class Values:
         return known
 
     @cached_property
-    def shown(self) -> Mapping[str, str]:
+    def _english(self) -> Mapping[str, str]:
+        return {name: self._shown(name, "en") for name in self._values}
+
+    @cached_property
+    def _chinese(self) -> Mapping[str, str]:
+        return {name: self._shown(name, "zh") for name in self._values}
+
+    def shown(self, lang: Lang) -> Mapping[str, str]:
         """Every value as a person reads it."""
-        return {name: self._shown(name) for name in self._values}
+        return self._chinese if lang == "zh" else self._english
 
     def fill(self, text: Both, lang: Lang) -> str:
         """A text with its values."""
-        return filled(text.of(lang), self.shown)
+        return filled(text.of(lang), self.shown(lang))
 
     def working(self, name: str, lang: Lang) -> str:
         """The arithmetic of a value in one line: ``weights: 7 B × 2 bytes = 14 GB``."""
         value = self._values[name]
         label = value.label.of(lang) if value.label is not None else name
         sign = " × " if value.product else " ÷ " if value.quotient else " − "
-        parts = [self.shown[part] if isinstance(part, str) else f"{part:g}" for part in value.parts]
-        return f"{label}: {sign.join(parts)} = {self.shown[name]}" if parts else f"{label}: {self.shown[name]}"
+        shown = self.shown(lang)
+        parts = [shown[part] if isinstance(part, str) else f"{part:g}" for part in value.parts]
+        return f"{label}{colon(lang)}{sign.join(parts)} = {shown[name]}" if parts else f"{label}{colon(lang)}{shown[name]}"
 
     def holds(self, claim: Claim) -> bool:
         """Whether a claim is true of the recording; what nobody knows is not."""
@@ -60,12 +71,13 @@ class Values:
             return value >= bound
         return value < bound if claim.below is not None else value <= bound
 
-    def told(self, claim: Claim) -> str:
+    def told(self, claim: Claim, lang: Lang = "en") -> str:
         """A claim with its values, as it would have to be."""
         signs = {"above": ">", "at_least": "≥", "below": "<", "at_most": "≤"}
         sign = next(sign for name, sign in signs.items() if getattr(claim, name) is not None)
-        bound = f"{claim.bound} ({self.shown[claim.bound]})" if isinstance(claim.bound, str) else f"{claim.bound:g}"
-        return f"{claim.value} ({self.shown[claim.value]}) {sign} {bound}"
+        shown = self.shown(lang)
+        bound = f"{claim.bound} ({shown[claim.bound]})" if isinstance(claim.bound, str) else f"{claim.bound:g}"
+        return f"{claim.value} ({shown[claim.value]}) {sign} {bound}"
 
     def _number(self, what: str | float) -> float | None:
         value = self.known[what] if isinstance(what, str) else what
@@ -89,12 +101,16 @@ class Values:
         found = statistic(frame, value.signal, subjects, value.stat, span, across) if subjects else None
         return None if found is None else found.estimate
 
-    def _shown(self, name: str) -> str:
+    def _shown(self, name: str, lang: Lang) -> str:
         value, known = self._values[name], self.known[name]
         if known is None:
-            return NO_DATA
-        unit = value.unit or (unit_of(value.signal, value.stat) if value.signal else "")
-        return known if isinstance(known, str) else quantity(known, unit)
+            return said(NO_DATA, lang)
+        if isinstance(known, str):
+            return known
+        if value.unit is not None:
+            unit = value.unit.of(lang)
+            return said(quantity(known, unit), lang)
+        return said(quantity(known, unit_of(value.signal, value.stat) if value.signal else ""), lang)
 
 
 def _part(span: slice, value: Value, grid: Grid) -> slice:

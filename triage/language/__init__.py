@@ -1,0 +1,1 @@
+"""Languages: what the program writes in English, said in Chinese."""

@@ -1,0 +1,74 @@
+"""What is known in Chinese: phrases, names of signals, rules."""
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from triage.language.amounts import amount
+from triage.language.lang import Lang
+from triage.language.phrases import Book, Phrase
+from triage.model.rule import Rule
+from triage.model.vocabulary import catalogue
+from triage.yamltext import load
+
+_HERE = Path(__file__).parent
+
+
+class RuleText(BaseModel):
+    """A rule in Chinese.
+
+    :param finding: with the gaps of the rule's own
+    :param first_step: of its playbook
+    :param do_not: of its playbook
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    title: str = Field(min_length=1)
+    question: str = Field(min_length=1)
+    finding: str = Field(min_length=1)
+    first_step: str = Field(min_length=1)
+    do_not: str = Field(min_length=1)
+
+
+@cache
+def rule_texts() -> dict[str, RuleText]:
+    """Every shipped rule in Chinese, by id."""
+    return TypeAdapter(dict[str, RuleText]).validate_python(load((_HERE / "rules.yaml").read_bytes()))
+
+
+@cache
+def phrases() -> tuple[Phrase, ...]:
+    """The phrases of reports, screens and commands: ``phrases.tsv``, English and Chinese in two columns."""
+    lines = (_HERE / "phrases.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    return tuple(Phrase(*line.split("\t")) for line in lines if line)
+
+
+def said(text: str, lang: Lang) -> str:
+    """What the program wrote in English, in a language."""
+    return text if lang == "en" else book().say(text)
+
+
+@cache
+def book() -> Book:
+    """Everything that is known in Chinese of what is shipped."""
+    from triage.engine.rules.loading import load_rules
+
+    return Book([*phrases(), *_signals(), *(phrase for rule in load_rules() for phrase in of_rule(rule))], amount)
+
+
+def _signals() -> Iterator[Phrase]:
+    """Names of signals."""
+    return (Phrase(signal.noun, signal.noun_zh) for signal in catalogue().values())
+
+
+def of_rule(rule: Rule) -> Iterator[Phrase]:
+    """The texts of a rule; none of one that is the user's own."""
+    text = rule_texts().get(rule.id)
+    if text is not None:
+        yield Phrase(rule.title, text.title)
+        yield Phrase(rule.question, text.question)
+        yield Phrase(rule.finding.rstrip("."), text.finding)
+        yield Phrase(rule.finding, text.finding)
