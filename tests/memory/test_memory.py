@@ -47,7 +47,7 @@ def remembered(*looks: Look, start: Memory = Memory(), holds: Holds = HOLDS) -> 
 
 def told(memory: Memory, *keys: str) -> list[tuple[Turn, str, str]]:
     """What became different of some things."""
-    return [(one.turn, one.key, one.now) for one in memory.turns if not keys or one.key in keys]
+    return [(one.turn, one.key, one.title or one.now) for one in memory.turns if not keys or one.key in keys]
 
 
 def every(seconds: float, start: float, end: float) -> Iterable[float]:

@@ -25,6 +25,9 @@ SAMPLE = 10.0
 """Seconds of one round where only the present can be sampled: short, so that the screen follows the service."""
 
 _EVERY = 15.0
+_SHORTEST = 30.0
+"""Chosen: seconds of the shortest window of a watch: in fewer a quantile rests on a few requests."""
+
 _HOST = "127.0.0.1"
 _PORT = 8017
 _WEB_FLAGS = {"--web": 0, "--host": 1, "--port": 1}
@@ -206,5 +209,6 @@ def _watching(args: argparse.Namespace, settings: "Settings", service: "Service"
         service.name,
         ask,
         pause=0.0 if sampled or service.endpoints else pause,
-        pace=Pace(shortest=span.sample, longest=span.since, keep=span.since + span.baseline, sampled=sampled),
+        lasts=span.sample if sampled or service.endpoints else 0.0,
+        pace=Pace(shortest=max(span.sample, _SHORTEST), longest=span.since, keep=span.since + span.baseline, sampled=sampled),
     )

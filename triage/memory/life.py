@@ -119,6 +119,11 @@ def there(life: Life | None, told: Told, time: float, holds: Holds) -> Lived:
     return replace(seen, phase=Phase.ONGOING), Turn.CHANGED if seen.severity != life.severity else None
 
 
+def is_graver(one: Life, other: Life) -> bool:
+    """Whether a life is worse than another."""
+    return _WEIGHTS[one.severity] > _WEIGHTS[other.severity]
+
+
 def gone(life: Life, until: float | None, time: float, holds: Holds) -> Lived:
     """A life after a look that knows it is not there.
 

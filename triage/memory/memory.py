@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from triage.memory.life import Holds, Life, Turn, gone, there, unknown
+from triage.memory.life import Holds, Life, Turn, gone, is_graver, there, unknown
 from triage.memory.looks import Look, is_promise, rule_of
 from triage.model.diagnosis import Severity, Status
 
@@ -21,7 +21,8 @@ class Transition:
 
     :param time: of the look at which it did, Unix seconds
     :param key: what it is about: ``state``, ``cause``, or the key of a kind or a promise
-    :param now: the state or the kind that it is now, of state and cause; else its title
+    :param title: what that is called
+    :param now: the state or the kind that it is now, of state and cause
     :param before: the state or the kind that it was
     :param since: when what is told began; of something cleared when it had begun
     :param until: when it ended, of something cleared
@@ -30,7 +31,8 @@ class Transition:
     time: float
     turn: Turn
     key: str
-    now: str
+    title: str = ""
+    now: str = ""
     before: str = ""
     severity: Severity = "info"
     since: float | None = None
@@ -149,7 +151,8 @@ def _is_forgotten(life: Life, time: float, holds: Holds) -> bool:
 
 def _turned(key: str, life: Life, turn: Turn, time: float) -> Transition:
     """What became different about one thing."""
-    return Transition(time, turn, key, life.title, "", life.severity, life.since, life.gone if life.is_over else None)
+    until = life.gone if life.is_over else None
+    return Transition(time, turn, key, life.title, severity=life.severity, since=life.since, until=until)
 
 
 def _state(memory: Memory, told: Status, time: float, lives: Mapping[str, Life], holds: Holds) -> tuple[Held, list[Transition]]:
@@ -188,31 +191,32 @@ def _is_ending(lives: Mapping[str, Life]) -> bool:
 
 
 def _cause(memory: Memory, look: Look, lives: Mapping[str, Life], holds: Holds) -> tuple[Held, list[Transition]]:
-    """The cause after a look: it stays while it is there, unless another one has been named first for long enough."""
+    """The cause after a look: it stays while it is there, unless a graver one is named, or another is first for long."""
     held, named = memory.cause, look.cause
     kept = lives.get(held.word)
     if named in ("", held.word) or not lives[named].is_up:
         if held.word and (kept is None or not kept.is_up):
             return Held("", look.time), []
         return Held(held.word, held.since), []
-    if kept is None or not kept.is_up:
-        return Held(named, look.time), [_became(CAUSE, held.word, named, look.time)]
-    return _waited(CAUSE, held, named, look.time, holds.cause_after)
+    if kept is None or not kept.is_up or is_graver(lives[named], kept):
+        return Held(named, look.time), [_became(CAUSE, held.word, named, look.time, lives[named].title)]
+    waited, turned = _waited(held, named, look.time, holds.cause_after)
+    return waited, [_became(CAUSE, held.word, named, look.time, lives[named].title)] if turned else []
 
 
-def _waited(key: str, held: Held, told: str, time: float, hold: float) -> tuple[Held, list[Transition]]:
-    """A word that is contradicted: it stays until the other one was said by two looks at least, for the time of the hold."""
+def _waited(held: Held, told: str, time: float, hold: float) -> tuple[Held, bool]:
+    """A word that is contradicted, and whether the other one took its place: two looks say it, over the hold."""
     first = held.other_since if held.looks else time
     looks = held.looks + 1
     if looks >= 2 and time - first >= hold and held.other == told:
-        return Held(told, first), [_became(key, held.word, told, time)]
-    return Held(held.word, held.since, told, first, looks), []
+        return Held(told, first), True
+    return Held(held.word, held.since, told, first, looks), False
 
 
-def _became(key: str, before: str, now: str, time: float) -> Transition:
+def _became(key: str, before: str, now: str, time: float, title: str = "") -> Transition:
     """A state or a cause that became another."""
     turn = Turn.CHANGED if before else Turn.NEW
-    return Transition(time, turn, key, rule_of(now) or now, rule_of(before) or before, since=time)
+    return Transition(time, turn, key, title, rule_of(now) or now, rule_of(before) or before, since=time)
 
 
 def _runs(runs: tuple[Run, ...], look: Look) -> tuple[Run, ...]:

@@ -16,11 +16,13 @@ class Pictures:
 
     :param vitals: those that were kept or broken
     :param seen: when each was seen, Unix seconds
+    :param told: the last diagnosis that named the cause that is remembered
     """
 
     findings: Mapping[str, Finding] = field(default_factory=dict)
     vitals: Mapping[str, Vital] = field(default_factory=dict)
     seen: Mapping[str, float] = field(default_factory=dict)
+    told: Diagnosis | None = None
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,11 @@ def pictures_after(pictures: Pictures, diagnosis: Diagnosis, memory: Memory) -> 
     up = {key for key, _ in memory.up()}
     old = {key: one for key, one in pictures.findings.items() if key in up}
     seen = {**pictures.seen, **dict.fromkeys([*findings, *vitals], diagnosis.window.end)}
-    return Pictures({**old, **findings}, {**pictures.vitals, **vitals}, seen)
+    listed = {_key(one) for one in diagnosis.vitals}
+    left = {key: one for key, one in pictures.vitals.items() if key in up or key in listed or _is_blind(diagnosis)}
+    told = diagnosis if _first_root(diagnosis) == memory.cause.word else pictures.told
+    whole = {**old, **findings}, {**left, **vitals}
+    return Pictures(*whole, {key: seen[key] for part in whole for key in part}, told)
 
 
 def recalled(diagnosis: Diagnosis, memory: Memory, pictures: Pictures) -> Recalled:
@@ -54,8 +60,9 @@ def recalled(diagnosis: Diagnosis, memory: Memory, pictures: Pictures) -> Recall
     kept = {key: life for key, life in memory.up() if key not in there and key in pictures.findings}
     left = [_left(pictures.findings[key], life, pictures.seen[key], diagnosis.window.end) for key, life in kept.items()]
     findings = [_remembered(one, memory.lives.get(kind_key(one.rule))) for one in diagnosis.findings]
-    vitals = [_vital(one, memory.lives.get(_key(one)), pictures, diagnosis.window.end) for one in diagnosis.vitals]
-    unsure = [_key(one) for one in diagnosis.vitals if one.state is Promised.OPEN and _key(one) in pictures.vitals]
+    listed = [*diagnosis.vitals, *_unlisted(diagnosis, memory, pictures)]
+    vitals = [_vital(one, memory.lives.get(_key(one)), pictures, diagnosis.window.end) for one in listed]
+    unsure = [_key(one) for one in listed if one.state is Promised.OPEN and _key(one) in pictures.vitals]
     whole = diagnosis.model_copy(
         update={
             "status": memory.status,
@@ -66,7 +73,15 @@ def recalled(diagnosis: Diagnosis, memory: Memory, pictures: Pictures) -> Recall
             "layers": tuple(_layers(diagnosis, left)),
         }
     )
+    told = pictures.told
+    if memory.cause.word and told is not None and _first_root(diagnosis) != memory.cause.word == _first_root(told):
+        whole = whole.model_copy(update={"headline": told.headline, "cause": told.cause})
     return Recalled(whole, {key: pictures.seen[key] for key in [*kept, *unsure]})
+
+
+def _first_root(diagnosis: Diagnosis) -> str:
+    """Key of the kind that is named first; empty if none is."""
+    return next((kind_key(one.rule) for one in diagnosis.findings if one.role == "root" and not one.muted), "")
 
 
 def _key(vital: Vital) -> str:
@@ -88,6 +103,20 @@ def _left(finding: Finding, life: Life, seen: float, near: float) -> Finding:
         words = f"last seen at {clock(seen, near)}; nobody can judge it now"
     told = f"{finding.summary.rstrip('. ')} ({words})."
     return finding.model_copy(update={"summary": told, "onset": life.since, "until": life.gone})
+
+
+def _unlisted(diagnosis: Diagnosis, memory: Memory, pictures: Pictures) -> list[Vital]:
+    """Promises that this look does not list, as open: those that are remembered as broken; of a blind look all there were."""
+    told = {_key(one) for one in diagnosis.vitals}
+    is_blind = _is_blind(diagnosis)
+    up = {key for key, life in memory.up() if life.gone is None}
+    left = [one for key, one in pictures.vitals.items() if key not in told and (key in up or is_blind)]
+    return [one.model_copy(update={"state": Promised.OPEN, "reason": ""}) for one in left]
+
+
+def _is_blind(diagnosis: Diagnosis) -> bool:
+    """Whether a look could tell nothing of how users are."""
+    return all(one.state is Promised.OPEN for one in diagnosis.vitals)
 
 
 def _vital(vital: Vital, life: Life | None, pictures: Pictures, near: float) -> Vital:

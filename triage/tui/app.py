@@ -1,6 +1,5 @@
 """The app: it takes recordings, has them diagnosed away from the screen, and hands each screen what to show."""
 
-from asyncio import sleep
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from functools import partial
@@ -21,13 +20,16 @@ from triage.errors import TriageError
 from triage.model.playbook import Playbook
 from triage.model.units import clock
 from triage.model.vocabulary import catalogue
+from triage.render.reading import counted
 from triage.render.safe import inert_text
 from triage.tui import messages
 from triage.tui.in_thread import in_thread
 from triage.tui.keys import bindings
 from triage.tui.places import parts_of
 from triage.tui.remembered import Remembered
+from triage.tui.rhythm import Rhythm
 from triage.tui.screens.dialogs import GatherScreen, HelpScreen, SaveScreen
+from triage.tui.screens.history import HistoryScreen
 from triage.tui.screens.layer import LayerScreen
 from triage.tui.screens.overview import ChainScreen, MissingScreen, OddScreen, WhyNotScreen
 from triage.tui.screens.palette import WalkCommands
@@ -40,7 +42,7 @@ from triage.tui.screens.sources import Progress, SourcesScreen
 from triage.tui.screens.stack import StackScreen
 from triage.tui.screens.walk import BREAKPOINTS, WalkScreen
 from triage.tui.session import Session, State
-from triage.tui.snapshot import Scene, Snapshot, compared, news_of
+from triage.tui.snapshot import Scene, Snapshot, compared, found_now, news_of
 from triage.tui.theme import THEMES
 from triage.tui.widgets.timeline import jumped, stepped
 
@@ -88,6 +90,8 @@ class WalkApp(App[BaseException]):
         self._snapshot: Snapshot | None = None
         self._moment: float | None = None
         self._progress: Progress = {}
+        self._rhythm = Rhythm(session.pause, session.lasts)
+        self._arrived: list[Snapshot] = []
         self._news: list[str] = []
         self._is_thinking = False
         self._wants_thought = False
@@ -102,6 +106,8 @@ class WalkApp(App[BaseException]):
         self.theme_changed_signal.subscribe(self, lambda theme: self._remember(theme=theme.name))
         self.push_screen(GatherScreen(inert_text(self._session.name)))
         self._work(self._take(), "recordings")
+        if self._session.pause or self._session.lasts:
+            self.set_interval(1.0, self._show_progress)
 
     def _work(self, work: Coroutine[None, None, None], group: str) -> None:
         """Start a worker."""
@@ -116,6 +122,7 @@ class WalkApp(App[BaseException]):
     async def _take(self) -> None:
         """Take one recording, or one after the other while the service is watched."""
         while True:
+            self._rhythm.begin()
             try:
                 state = await in_thread(partial(self._session.take, self._tell))
             except TriageError as error:
@@ -127,7 +134,7 @@ class WalkApp(App[BaseException]):
                 self.post_message(messages.Recorded(state))
             if not self._session.live:
                 return
-            await sleep(self._session.pause)
+            await self._rhythm.rest()
 
     def _tell(self, source: str, text: str, done: float) -> None:
         """Pass on what a source says; called from its thread."""
@@ -188,12 +195,20 @@ class WalkApp(App[BaseException]):
         snapshot = diagnosed.snapshot
         if snapshot.spoken != self.has_class("-words"):
             snapshot = replace(snapshot, spoken=self.has_class("-words"))
+        if snapshot.as_of is None and self._rhythm.is_paused and self._newest is not None:
+            self._arrived = [*self._arrived, snapshot]
+            self._show_progress()
+            return
+        self._take_in(snapshot)
+        self._show()
+
+    def _take_in(self, snapshot: Snapshot) -> None:
+        """The snapshot takes the place of the one before it."""
         if snapshot.as_of is None and (self._newest is None or snapshot.number != self._newest.number):
             self._newest = compared(snapshot, self._newest)
             self._add_news(self._newest)
         if snapshot.as_of == self._moment:
             self._snapshot = snapshot if snapshot.as_of is not None else self._newest
-        self._show()
 
     @on(messages.CurveWanted)
     @on(messages.SidesWanted)
@@ -245,9 +260,13 @@ class WalkApp(App[BaseException]):
         )
 
     def _activity(self) -> str:
-        """The source that lags behind most while the service is watched, and how far it is."""
-        busy = [(done, name) for name, (_, done) in self._progress.items() if done < 1.0] if self._session.live else []
-        return f"{min(busy)[1]} {min(busy)[0]:.0%}" if busy else ""
+        """While the service is watched when it is looked at again, else the source that lags behind most, and how far it is."""
+        if not self._session.live:
+            return ""
+        if self._rhythm.is_paused:
+            return f"paused ({counted(len(self._arrived), 'look')} since)" if self._arrived else "paused"
+        busy = [(done, name) for name, (_, done) in self._progress.items() if done < 1.0]
+        return self._rhythm.told() or (f"{min(busy)[1]} {min(busy)[0]:.0%}" if busy else "")
 
     def _show(self) -> None:
         """Hand the scene to the screen on top, or begin the walk with it. Those below get theirs when they are on top again."""
@@ -267,9 +286,9 @@ class WalkApp(App[BaseException]):
             self._walk[-1].show_activity(self.scene)
 
     def _add_news(self, snapshot: Snapshot) -> None:
-        """Remember what became different while watching; what was found now is said at once, too."""
+        """Note what became different while watching; what was found now is said at once, too."""
         self._news = [*news_of(snapshot), *self._news][:_MOST_NEWS]
-        fresh = [q.title for q in snapshot.questions if q.rule in snapshot.before and q.finding is not None]
+        fresh = found_now(snapshot)
         if fresh:
             self._say("\n".join(fresh[:3]), title="found now", severity="warning")
 
@@ -451,6 +470,34 @@ class WalkApp(App[BaseException]):
         if changed != self._remembered:
             self._remembered = changed
             self._keep(changed)
+
+    # Looks
+
+    def action_pause(self) -> None:
+        """The screens stand still while looks go on, or follow again."""
+        if self._session.live:
+            self._rhythm.is_paused = not self._rhythm.is_paused
+            self._catch_up()
+
+    def action_look_now(self) -> None:
+        """Look now; screens that stand still show what has come meanwhile, and go on standing still."""
+        if self._session.live:
+            self._rhythm.now()
+            self._catch_up()
+
+    def _catch_up(self) -> None:
+        """Show what has come while the screens stood still."""
+        arrived, self._arrived = self._arrived, []
+        for snapshot in arrived:
+            self._take_in(snapshot)
+        self._show()
+
+    def action_history(self) -> None:
+        """What became different while the service was watched."""
+        if self._session.live:
+            self._push(HistoryScreen)
+        else:
+            self._say("A recording is one look: it has no history. A service that is watched has one.")
 
     # Time
 

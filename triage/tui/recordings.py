@@ -33,12 +33,14 @@ class Recordings(Protocol):
     :param name: the service, or what is read
     :param live: whether there is more than one
     :param pause: seconds between two of them
+    :param lasts: seconds that one takes at least, since it samples for so long
     :param watch: what is remembered from one to the next; None where there is but one
     """
 
     name: str
     live: bool
     pause: float
+    lasts: float
     watch: Watch | None
 
     def take(self, tell: "Progress") -> Taken:
@@ -58,6 +60,7 @@ class Replay:
 
     live = False
     pause = 0.0
+    lasts = 0.0
     watch: Watch | None = None
 
     def __init__(self, name: str, read: "Callable[[Progress], Recording]") -> None:
@@ -75,6 +78,7 @@ class Live:
 
     :param ask: asks all sources once; is given what is known so far
     :param pause: seconds between two rounds
+    :param lasts: seconds that a round takes at least
     :param pace: how much of what was said is kept and judged
     """
 
@@ -86,10 +90,12 @@ class Live:
         ask: "Callable[[Progress, Recording | None], Recording]",
         *,
         pause: float,
+        lasts: float = 0.0,
         pace: Pace,
     ) -> None:
         self.name = name
         self.pause = pause
+        self.lasts = lasts
         self.watch: Watch | None = Watch(pace)
         self._ask = ask
         self._pace = pace

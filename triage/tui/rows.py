@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from textual.content import Content
 
+from triage.memory.looks import promise_key
 from triage.model.diagnosis import Evidence, Finding, Vital
 from triage.model.vocabulary import Layer
 from triage.render.reading import in_a_word, layer_told, reading, vital_reading
@@ -56,6 +57,8 @@ def vital_row(vital: Vital, snapshot: Snapshot) -> Row:
     """A promise, kept or not: value, limit, since when, curve; why it is open."""
     read = vital_reading(vital, snapshot.near)
     sign, word, style = VITALS[vital.state]
+    if promise_key(vital.name, vital.subject) in snapshot.stale:
+        style = "dim"
 
     def draw(width: int) -> Content:
         roomy = width >= _ROOMY

@@ -46,11 +46,13 @@ class Session(Protocol):
     :param name: the service, or what is read
     :param live: whether there is more than one recording
     :param pause: seconds between two of them
+    :param lasts: seconds that one takes at least, since it samples for so long
     """
 
     name: str
     live: bool
     pause: float
+    lasts: float
 
     def take(self, tell: "Progress") -> State:
         """Get the next recording.
@@ -95,7 +97,7 @@ class LocalSession:
         diagnose: Callable[[Recording], Diagnosis],
         write: Callable[[Recording, Path], None],
     ) -> None:
-        self.name, self.live, self.pause = recordings.name, recordings.live, recordings.pause
+        self.name, self.live, self.pause, self.lasts = recordings.name, recordings.live, recordings.pause, recordings.lasts
         self._recordings = recordings
         self._watch = recordings.watch
         self._rules = rules
@@ -121,15 +123,22 @@ class LocalSession:
         if known is not None:
             return known
         recording = self._as_of(taken, as_of)
-        diagnosis = self._diagnose(recording)
-        if as_of is None and self._watch is not None:
-            diagnosis = self._watch.saw(diagnosis, recording.window).diagnosis
-        snapshot = replace(snapshot_of(diagnosis, self._rules, recording), as_of=as_of, live=self.live, number=taken.number)
+        made = self._seen(recording) if as_of is None else snapshot_of(self._diagnose(recording), self._rules, recording)
+        snapshot = replace(made, as_of=as_of, live=self.live, number=taken.number)
         with self._lock:
             self._snapshots[key] = snapshot
             while len(self._snapshots) > _KEPT:
                 self._snapshots.popitem(last=False)
         return snapshot
+
+    def _seen(self, recording: Recording) -> Snapshot:
+        """The snapshot at a new recording, completed from memory; from then on it is remembered."""
+        diagnosis = self._diagnose(recording)
+        if self._watch is None:
+            return snapshot_of(diagnosis, self._rules, recording)
+        answer = self._watch.saw(diagnosis, recording.window)
+        made = snapshot_of(answer.diagnosis, self._rules, recording)
+        return replace(made, memory=self._watch.memory, stale=answer.stale)
 
     def curve(self, as_of: float | None, evidence: Evidence) -> Curve | None:
         """A curve of all cells."""

@@ -4,6 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from triage.memory.life import Turn
+from triage.memory.looks import rule_of
+from triage.memory.memory import Memory
+from triage.memory.words import told
 from triage.model.diagnosis import Diagnosis, Evidence, Finding, LayerView, Spark, Verdict, Vital
 from triage.model.recording import CHANGE_KINDS, Event, Histogram, Recording, Series
 from triage.model.rule import LookAlike, Rule
@@ -70,6 +74,8 @@ class Snapshot:
     :param live: more snapshots will follow
     :param before: verdicts of the snapshot before this one, of those rules whose verdict is another now
     :param number: counts the recordings; two snapshots of one number and moment are the same
+    :param memory: what is remembered of the looks so far; None where there is but one
+    :param stale: findings and promises that are shown as they were seen last, by their keys in the memory, with when that was
     :param spoken: for a screen reader: words instead of signs and curves
     """
 
@@ -83,6 +89,8 @@ class Snapshot:
     before: Mapping[str, Verdict] = field(default_factory=dict)
     number: int = 0
     spoken: bool = False
+    memory: Memory | None = None
+    stale: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def near(self) -> float:
@@ -181,13 +189,23 @@ def compared(snapshot: Snapshot, previous: Snapshot | None) -> Snapshot:
 
 
 def news_of(snapshot: Snapshot) -> list[str]:
-    """What became different since the snapshot before, a line each: what was found, what is gone, how many answers moved."""
+    """What became different since the snapshot before, a line each: as it is remembered, else what this look alone says."""
     when = clock(snapshot.end, snapshot.near)
+    if snapshot.memory is not None:
+        return [f"{when} {inert_text(told(one, snapshot.near))}" for one in snapshot.memory.news]
     moved = [(question, snapshot.before[question.rule]) for question in snapshot.questions if question.rule in snapshot.before]
     found = [f"{when} {q.title} ({q.rule}): found now" for q, _ in moved if q.verdict is Verdict.PRESENT]
     gone = [f"{when} {q.title} ({q.rule}): {_GONE[q.verdict]}" for q, was in moved if was is Verdict.PRESENT]
     rest = Counter(q.verdict for q, was in moved if q.verdict is not Verdict.PRESENT and was is not Verdict.PRESENT)
     return [*found, *gone, *(f"{when} {_REST[verdict].format(count)}" for verdict, count in sorted(rest.items()))]
+
+
+def found_now(snapshot: Snapshot) -> list[str]:
+    """Titles of the kinds that are found since this snapshot."""
+    if snapshot.memory is not None:
+        new = [one for one in snapshot.memory.news if one.turn is Turn.NEW and rule_of(one.key) and one.severity != "info"]
+        return [one.title for one in new]
+    return [q.title for q in snapshot.questions if q.rule in snapshot.before and q.finding is not None]
 
 
 def _questions(diagnosis: Diagnosis, rules: Iterable[Rule]) -> tuple[Question, ...]:

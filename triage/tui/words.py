@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 from textual.content import Content
 
+from triage.memory.looks import kind_key
 from triage.model.diagnosis import Evidence, Finding, LayerState, Promised, Spark, Status, Verdict
-from triage.model.units import compared, duration, quantity
+from triage.model.units import clock, compared, duration, quantity
 from triage.model.vocabulary import Layer
 from triage.render.reading import Reading, is_told, reading
 from triage.render.spark import spark
@@ -152,7 +153,9 @@ HOLDS = {Verdict.PRESENT: "holds", Verdict.ABSENT: "does not hold", Verdict.UNKN
 def answer(question: Question, snapshot: Snapshot) -> Content:
     """The verdict as sign and word; without the sign where only words are wanted."""
     sign, word, style = VERDICTS[question.verdict]
-    if question.finding is not None:
+    if kind_key(question.rule) in snapshot.stale:
+        style = "dim"
+    elif question.finding is not None:
         style = SEVERITIES[question.finding.severity][1]
     return text((word if snapshot.spoken else f"{sign} {word}", style))
 
@@ -232,9 +235,10 @@ def _other_count(evidence: Evidence, *, holds: bool) -> str:
 
 
 def verdict_moved(question: Question, snapshot: Snapshot) -> Content:
-    """That the verdict was another at the snapshot before; empty if it was not."""
-    was = snapshot.before.get(question.rule)
-    return text((f" △ was {VERDICTS[was][1]}", "new")) if was is not None else Content("")
+    """That the verdict was another at the snapshot before, or is the one that was seen last; empty if neither."""
+    was, seen = snapshot.before.get(question.rule), snapshot.stale.get(kind_key(question.rule))
+    moved = text((f" △ was {VERDICTS[was][1]}", "new")) if was is not None else Content("")
+    return Content.assemble(moved, text((f" last seen {clock(seen, snapshot.near)}", "dim"))) if seen is not None else moved
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:

@@ -41,7 +41,7 @@ class WorkerProcess:
     """
 
     def __init__(self, recordings: Recordings, make: Callable[[], Session]) -> None:
-        self.name, self.live, self.pause = recordings.name, recordings.live, recordings.pause
+        self.name, self.live, self.pause, self.lasts = recordings.name, recordings.live, recordings.pause, recordings.lasts
         context = get_context("spawn")  # a fork would copy locks that threads of libraries hold
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=work, args=(theirs, make), daemon=True, name="triage-back-room")

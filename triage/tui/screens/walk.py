@@ -22,6 +22,7 @@ from triage.tui.widgets.crumb import Crumb
 from triage.tui.widgets.detail import DetailPane
 from triage.tui.widgets.keybar import KeyBar
 from triage.tui.widgets.narrowing import Narrowing
+from triage.tui.widgets.ribbon import Ribbon
 from triage.tui.widgets.timeline import Timeline
 
 _WIDE, _TALL = 150, 36
@@ -73,6 +74,7 @@ class WalkScreen(Screen[None]):
         yield from self.body()
         yield Narrowing()
         yield Timeline()
+        yield Ribbon()
         yield KeyBar()
 
     def _fit(self) -> None:
@@ -113,6 +115,7 @@ class WalkScreen(Screen[None]):
         self.scene = scene
         self.query_one(Crumb).scene(scene, self.way())
         self.query_one(Timeline).show(scene.newest, scene.moment)
+        self.query_one(Ribbon).show(scene.newest)
         self.refill()
 
     def show_activity(self, scene: Scene) -> None:
