@@ -5,7 +5,7 @@ a value goes into a command only if it is made of harmless characters; otherwise
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -14,6 +14,7 @@ from triage.bundle import bundled
 from triage.errors import ConfigError, InputMissingError, UsageError
 from triage.model.playbook import (
     ENGINES,
+    GATEWAYS,
     HEADINGS,
     PLACEHOLDERS,
     PROSE,
@@ -35,6 +36,7 @@ _VARIANT = re.compile(rf"  - ({'|'.join(map(re.escape, ENGINES))}): (.+)")
 _FENCE = re.compile(r"  ```([a-z]*)")
 _PLACEHOLDER = re.compile(r"(?<![%$])\{([a-z_]+)\}")  # not those of curl and the shell
 _HARMLESS = re.compile(r"[A-Za-z0-9/][A-Za-z0-9._:/+-]{0,252}")
+_UNKNOWN = re.compile(rf"<(?:{'|'.join(PLACEHOLDERS)})>")
 _RISK = " Risk: "
 _HINT = "docs/playbooks.md describes the form"
 
@@ -238,13 +240,48 @@ def _sentence(error: ValidationError) -> str:
 # Writing out
 
 
-def render_text(playbook: Playbook, facts: Mapping[str, str | float], engine: str | None = None) -> str:
-    """A playbook as plain text for a terminal, ending with a newline.
+def fitted(playbook: Playbook, names: Mapping[str, str | float], dialects: Collection[str] = ()) -> Playbook:
+    """The playbook of one incident: names filled in, and only what concerns the engine and the gateways that were seen.
 
-    :param facts: values for placeholders, by the names in :data:`triage.model.playbook.PLACEHOLDERS`; others are passed over.
-        A value with any other character than letters, digits and ``. _ : / + -`` is not filled in.
-    :param engine: of steps that differ by engine only this one's wording is shown; all if it is None or the step has none for it
+    :param names: values for placeholders, by the names in :data:`triage.model.playbook.PLACEHOLDERS`, and the fact ``engine``;
+        others are passed over. A value with any other character than letters, digits and ``. _ : / + -`` is not filled in.
+    :param dialects: engines, gateways and exporters that were seen; nobody knows if there is none
     """
+    engines = {str(names.get("engine", "")), *dialects}
+    gateways = {one for known in GATEWAYS.values() for one in known if one in dialects}
+    sections = tuple(
+        section.model_copy(
+            update={
+                "text": filled(section.text, names),
+                "steps": tuple(_fitted_step(step, names, engines, gateways) for step in section.steps),
+            }
+        )
+        for section in playbook.sections
+    )
+    return playbook.model_copy(update={"sections": sections})
+
+
+def _fitted_step(step: Step, names: Mapping[str, str | float], engines: Collection[str], gateways: Collection[str]) -> Step:
+    """A step with its names, in the wording of the engine that was seen (all if it has none for that), asking no other."""
+    own = tuple(variant for variant in step.variants if variant.engine in engines)
+    variants = tuple(one.model_copy(update={"text": filled(one.text, names)}) for one in own or step.variants)
+    commands = tuple(
+        command.model_copy(update={"text": filled(command.text, names)})
+        for command in step.commands
+        if not gateways or _is_of(command, gateways)
+    )
+    told = {"text": filled(step.text, names), "risk": filled(step.risk, names), "commands": commands, "variants": variants}
+    return step.model_copy(update=told)
+
+
+def _is_of(command: Command, gateways: Collection[str]) -> bool:
+    """Whether a query asks some gateway that was seen, or none at all."""
+    asked = [known for start, known in GATEWAYS.items() if re.search(rf"\b{start}", command.text)]
+    return command.language != "promql" or not asked or any(one in gateways for known in asked for one in known)
+
+
+def render_text(playbook: Playbook) -> str:
+    """A playbook as plain text for a terminal, ending with a newline."""
     parts = [
         f"{playbook.title} ({playbook.id})",
         f"layer {playbook.layer}, cause {playbook.cause}, usually owned by: {playbook.owner}",
@@ -254,12 +291,13 @@ def render_text(playbook: Playbook, facts: Mapping[str, str | float], engine: st
     ]
     for section in playbook.sections:
         parts += ["", section.heading.upper()]
-        parts += [section.text] if section.text else _steps(section.steps, engine)
-    parts += ["", "Nothing here is run for you. Names in <> are not known: fill them in before you copy."]
-    return filled("\n".join(parts), facts) + "\n"
+        parts += [section.text] if section.text else _steps(section.steps)
+    text = "\n".join(parts)
+    unknown = " Names in <> are not known: fill them in before you copy." if _UNKNOWN.search(text) else ""
+    return f"{text}\n\nNothing here is run for you.{unknown}\n"
 
 
-def _steps(steps: Sequence[Step], engine: str | None) -> Iterator[str]:
+def _steps(steps: Sequence[Step]) -> Iterator[str]:
     """Numbered steps with their risks, commands and wordings by engine, indented."""
     names = {code: name for name, code in ENGINES.items()}
     for number, step in enumerate(steps, start=1):
@@ -268,8 +306,7 @@ def _steps(steps: Sequence[Step], engine: str | None) -> Iterator[str]:
             yield f"      Risk: {step.risk}"
         for command in step.commands:
             yield from (f"        {line}" for line in command.text.split("\n"))
-        own = [variant for variant in step.variants if variant.engine == engine]
-        for variant in own or step.variants:
+        for variant in step.variants:
             yield f"      {names[variant.engine]}: {variant.text}"
 
 

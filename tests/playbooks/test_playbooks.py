@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from tests.kinds import kinds
 from triage.bundle import bundled
 from triage.errors import ConfigError, InputMissingError, UsageError
+from triage.ingest.metrics.dialects import load_dialects
 from triage.lint.skeleton import LONGEST_WARNING
-from triage.model.playbook import ENGINES, HEADINGS, PLACEHOLDERS, PROSE, Command, Playbook, Section, Step, Variant
-from triage.playbooks import advice, filled, list_playbooks, load_playbook, render_text
+from triage.model.playbook import ENGINES, GATEWAYS, HEADINGS, PLACEHOLDERS, PROSE, Command, Playbook, Section, Step, Variant
+from triage.playbooks import advice, filled, fitted, list_playbooks, load_playbook, render_text
 
 ROOT = Path(__file__).parents[2]
 IDS = list_playbooks()
@@ -142,35 +143,54 @@ def test_playbooks_send_the_reader_only_to_playbooks_that_exist() -> None:
 
 def test_known_facts_are_filled_in_and_unknown_ones_stay_visible() -> None:
     """Numbers look as people write them; what is not known is shown in angle brackets."""
-    text = render_text(load_playbook("kv-exhaustion-preemption"), {"max_num_seqs": 256.0, "gpu_memory_utilization": 0.9})
+    known = {"max_num_seqs": 256.0, "gpu_memory_utilization": 0.9}
+    text = render_text(fitted(load_playbook("kv-exhaustion-preemption"), known))
     assert "`--max-num-seqs` below 256" in text
     assert "`--gpu-memory-utilization` above 0.9" in text
     assert '{namespace="<namespace>"}' in text
     assert "{namespace}" not in text
+    assert "Names in <> are not known" in text
 
 
 @pytest.mark.parametrize("playbook_id", IDS)
 def test_nothing_to_fill_in_is_left(playbook_id: str) -> None:
     """With and without facts no placeholder remains as such."""
     for facts in ({}, dict.fromkeys(PLACEHOLDERS, "x")):
-        text = render_text(load_playbook(playbook_id), facts)
+        text = render_text(fitted(load_playbook(playbook_id), facts))
         assert not [name for name in PLACEHOLDERS if f"{{{name}}}" in text]
         assert ("<pod>" not in text) or not facts
+        assert ("Names in <>" in text) == bool(re.search(rf"<({'|'.join(PLACEHOLDERS)})>", text))
 
 
 def test_only_the_wording_of_the_known_engine_is_shown() -> None:
     """A person with SGLang does not read flags of vLLM; with an engine that has no wording of its own all are shown."""
     playbook = load_playbook("kv-exhaustion-preemption")
-    sglang = render_text(playbook, {}, "sglang")
+    sglang = render_text(fitted(playbook, {"engine": "sglang"}))
+    assert render_text(fitted(playbook, {}, ("dcgm", "sglang"))) == sglang
     assert "--max-running-requests" in sglang
     assert "--max-num-seqs" not in sglang
-    for engine in (None, "tgi"):
-        assert "--max-num-seqs" in render_text(playbook, {}, engine)
+    for engine in ({}, {"engine": "tgi"}):
+        assert "--max-num-seqs" in render_text(fitted(playbook, engine))
+
+
+def test_only_gateways_that_were_seen_are_asked() -> None:
+    """Where another gateway is known nobody is sent to Envoy; where nobody knows which it is the query stays."""
+    playbook = load_playbook("retry-storm")
+    asked = "envoy_cluster_upstream_rq_retry"
+    assert asked in render_text(fitted(playbook, {}, ("envoy", "vllm")))
+    assert asked in render_text(fitted(playbook, {}, ("vllm",)))
+    assert asked not in render_text(fitted(playbook, {}, ("litellm", "vllm")))
+
+
+def test_the_gateways_are_dialects_that_there_are() -> None:
+    """A dialect that is renamed takes its place here along."""
+    known = {dialect.name for dialect in load_dialects()}
+    assert {one for names in GATEWAYS.values() for one in names} <= known
 
 
 def test_each_change_shows_its_risk() -> None:
     """In the text, a line with the risk follows each change."""
-    lines = render_text(load_playbook("gpu-off-bus"), {}).split("\n")
+    lines = render_text(load_playbook("gpu-off-bus")).split("\n")
     changes = [number for number, line in enumerate(lines) if "[change]" in line]
     assert changes
     assert all(lines[number + 1].startswith("      Risk: ") for number in changes)

@@ -66,29 +66,35 @@ def test_the_encoding_decides_on_the_characters() -> None:
         (
             "incident",
             (
-                "LLM-PROD CRITICAL - prefix-cache-collapse on replica vllm-3 (+2) since 12:01:30; thermal-throttle"
-                " | findings=5 evaluated=84;;;0;101 answers=0.96;0.5: ttft_p95_s=8.2s;2 itl_p95_s=0.031s;0.06"
-                " error_ratio=0.041;0.01"
+                "LLM-PROD CRITICAL - Prefix reuse is lost on replica vllm-3 and 2 more since 12:01:30; a full KV"
+                " cache and a retry storm follow from it; users notice it since 12:04:00 UTC; engine layer, 3"
+                " replicas: vllm-3, vllm-1, vllm-0; proven: prefix-cache-collapse | findings=5 evaluated=84;;;0;101"
+                " answers=0.96;0.5: ttft_p95_s=8.2s;2 itl_p95_s=0.031s;0.06 error_ratio=0.041;0.01"
             ),
         ),
         (
             "degraded",
             (
-                "LLM-PROD WARNING - cause is one of thermal-throttle, power-cap, since 12:11:30"
-                " | findings=1 evaluated=91;;;0;101 answers=0.96;0.5: ttft_p95_s=0.44s;2 itl_p95_s=0.062s;0.06"
+                "LLM-PROD WARNING - GPU node-b/5 is throttled by heat since 12:11:00; users notice it since 12:11:30"
+                " UTC; hardware layer, GPU node-b/5; one of thermal-throttle, power-cap | findings=1"
+                " evaluated=91;;;0;101 answers=0.96;0.5: ttft_p95_s=0.44s;2 itl_p95_s=0.062s;0.06"
                 " error_ratio=0.0002;0.01"
             ),
         ),
         (
             "healthy",
             (
-                "LLM-PROD OK - All is well, nothing found. | findings=0 evaluated=84;;;0;101 answers=0.96;0.5:"
-                " ttft_p95_s=0.44s;2 itl_p95_s=0.031s;0.06 error_ratio=0.0002;0.01"
+                "LLM-PROD OK - All is well, nothing found; 84 of 101 kinds of failure could be judged | findings=0"
+                " evaluated=84;;;0;101 answers=0.96;0.5: ttft_p95_s=0.44s;2 itl_p95_s=0.031s;0.06"
+                " error_ratio=0.0002;0.01"
             ),
         ),
         (
             "inconclusive",
-            "LLM-PROD UNKNOWN - Nothing can be said: no source brought engine metrics. | findings=0 evaluated=0;;;0;101",
+            (
+                "LLM-PROD UNKNOWN - Nothing can be said: no source brought engine metrics; cause open, 7 kinds could"
+                " not be ruled out | findings=0 evaluated=0;;;0;101"
+            ),
         ),
     ],
 )

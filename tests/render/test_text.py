@@ -9,6 +9,7 @@ from rich.cells import cell_len
 
 from tests.render.fixtures import ALL, degraded, fleet, healthy, incident, inconclusive
 from triage.model.diagnosis import CauseState, CauseView, Diagnosis, Promised
+from triage.render.brief import STATUS_SIGNS, brief_text
 from triage.render.html import to_html
 from triage.render.markdown import to_markdown
 from triage.render.reading import vital_name
@@ -17,12 +18,17 @@ from triage.render.text import to_text
 GOLDEN = Path(__file__).with_name("golden")
 GUIDE = Path(__file__).parents[2] / "docs" / "reading-a-report.md"
 EVERY = pytest.mark.parametrize("make", ALL.values(), ids=ALL.keys())
-COMMANDS = {line for make in ALL.values() for f in make().findings for line in (*f.check, *(e.query for e in f.evidence))}
+COMMANDS = {
+    line
+    for make in ALL.values()
+    for f in make().findings
+    for line in (*f.check, *(e.query for e in f.evidence), f"triage playbook {f.playbook}")
+}
 
 
-def plain(diagnosis: Diagnosis, width: int = 80, *, verbose: bool = False, utf8: bool = True) -> str:
+def plain(diagnosis: Diagnosis, width: int = 80, *, verbose: bool = False, utf8: bool = True, height: int = 24) -> str:
     """The report without colours."""
-    return to_text(diagnosis, width=width, colour=False, verbose=verbose, utf8=utf8)
+    return to_text(diagnosis, width=width, colour=False, verbose=verbose, utf8=utf8, height=height)
 
 
 def test_the_guide_shows_the_report_as_it_is() -> None:
@@ -38,10 +44,28 @@ def test_reports_look_as_agreed(name: str, make: Callable[[], Diagnosis], width:
 
 def test_the_answer_comes_first_and_last() -> None:
     """Status, service, cause and time stand on top, and again where a terminal stops scrolling."""
-    lines = plain(incident()).splitlines()
-    assert lines[0] == "✖ INCIDENT  llm-prod  since 12:04:00"
-    assert "12:01:30" in " ".join(lines[1:3])
-    assert "triage playbook prefix-cache-collapse" in lines[-1]
+    text = plain(incident())
+    five = brief_text(incident(), width=80, colour=False)
+    assert text.startswith(five)
+    assert text.endswith(f"{'─' * 66}\n{five}")
+    assert plain(incident(), height=1000).count("do not  ") == text.count("do not  ") - 1
+
+
+@EVERY
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_five_lines_suffice(make: Callable[[], Diagnosis], width: int) -> None:
+    """What; since when, where and how sure; what to do first; what not to do; how to see more. They fit the least terminal."""
+    lines = brief_text(make(), width=width, colour=False).splitlines()
+    labels = re.findall(r"^  (when|do first|do not|see more)(?:  |$)", "\n".join(lines), re.MULTILINE)
+    assert labels == ["when", "do first", "do not", "see more"]
+    assert lines[0].startswith(f"{STATUS_SIGNS[make().status][0]} {make().status.value.upper()}  llm-prod  ")
+    assert len(lines) <= 24
+
+
+def test_five_lines_name_what_is_asked_next() -> None:
+    """The command that shows more knows the incident."""
+    text = brief_text(incident(), width=80, colour=False, flags="--incident kept.parquet")
+    assert text.endswith("see more  triage playbook prefix-cache-collapse --incident kept.parquet\n")
 
 
 def test_sections_keep_their_order() -> None:
@@ -58,6 +82,8 @@ def test_sections_keep_their_order() -> None:
         "Odd, and explained by nothing",
         "What it is not",
         "What could not be looked at",
+        "Check by hand",
+        "In short",
     ]
 
 
@@ -70,8 +96,8 @@ def test_an_inconclusive_report_says_first_what_is_missing() -> None:
 
 def test_a_healthy_report_is_short() -> None:
     """Nobody reads a page about nothing, and what was not judged is said all the same."""
-    text = plain(healthy())
-    assert len(text.splitlines()) <= 21
+    text = plain(healthy(), height=30)
+    assert len(text.splitlines()) <= 26
     assert "84 of 101 kinds of failure judged" in text
 
 
@@ -121,9 +147,9 @@ def test_verbose_holds_back_nothing() -> None:
 
 def test_a_narrowed_cause_says_among_what_and_what_decides() -> None:
     """The kinds that it may be stand on top, with what would tell."""
-    top = " ".join(plain(degraded()).partition("──")[0].split())
-    assert "cause one of 2: Clocks cut by heat (thermal-throttle) or Clocks held down by the power limit (power-cap)" in top
-    assert "what decides on power-cap: let the DCGM exporter report DCGM_FI_DEV_CLOCKS_EVENT_REASONS" in top
+    text = " ".join(plain(degraded()).split())
+    assert "one of thermal-throttle, power-cap" in text.partition("──")[0]
+    assert "what decides: let the DCGM exporter report DCGM_FI_DEV_CLOCKS_EVENT_REASONS" in text
     assert "── Possible cause ─" in plain(degraded())
 
 
@@ -137,16 +163,17 @@ def unsolved() -> Diagnosis:
 def test_an_open_cause_shows_at_once_what_nobody_understands(show: Callable[[Diagnosis], str]) -> None:
     """Lines that no rule reads and odd things that nothing explains stand before everything else, not behind what to install."""
     text = " ".join(show(unsolved()).split())
-    order = ["4 kinds of failure could not be ruled out", "ring rebuilt with 3 of 6 members", "NVLink errors 3.2"]
+    order = ["4 kinds could not be ruled out", "ring rebuilt with 3 of 6 members", "NVLink"]
     places = [text.index(word) for word in [*order, "Vital signs"]]
     assert places == sorted(places)
     assert "214 × router.log" in text
 
 
-def test_an_open_cause_is_told_at_the_end_with_what_to_get() -> None:
-    """The next step is the one that lets most kinds be judged."""
-    text = " ".join(plain(unsolved()).split())
-    assert text.endswith("next: give the kernel log with --logs, or let the DCGM exporter report DCGM_FI_DEV_XID_ERRORS")
+def test_an_open_cause_sends_to_what_nobody_understands() -> None:
+    """The first step is to read the line that no rule reads; the mistake would be to destroy more of them."""
+    text = " ".join(brief_text(unsolved(), width=80, colour=False).split())
+    assert "do first read what no rule understands: 214 × router.log" in text
+    assert "do not restart or drain what still answers before its log is saved" in text
 
 
 def test_what_speaks_against_a_finding_is_told() -> None:

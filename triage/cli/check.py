@@ -21,6 +21,7 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
             "triage check",
             "triage check --service llm-prod --budget 30",
             "triage check --config /etc/triage/triage.toml --format json",
+            "triage check --brief --format markdown",
         ),
     )
     add_source_flags(parser)
@@ -28,7 +29,8 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
     parser.add_argument(
         "--budget", metavar="SECONDS", help="longest time for everything; what is not done by then is unknown (60)"
     )
-    add_format_flag(parser)
+    parser.add_argument("--brief", action="store_true", help="five lines that suffice for each service instead of one")
+    add_format_flag(parser, "markdown")
     return parser
 
 

@@ -15,7 +15,7 @@ from triage.background import in_background
 from triage.cli.effective import Judging, judging_of, language_of, settings_of
 from triage.cli.heeding import refuse_idle_sources
 from triage.cli.progress import progress
-from triage.cli.report import EXIT_CODES, diagnosed
+from triage.cli.report import EXIT_CODES, diagnosed, rendered
 from triage.cli.sources import Span, Tools, asked, refuse_missing, service_of, span_of, stdin_kept, tools_of
 from triage.collect import Progress
 from triage.errors import ConfigError, ExitCode, TriageError
@@ -24,7 +24,7 @@ from triage.model.diagnosis import CauseState, CauseView, Diagnosis, Muted, Rule
 from triage.model.recording import Recording
 from triage.model.service import Service
 from triage.render import one_line
-from triage.render.safe import ascii_only, inert, inert_text
+from triage.render.safe import ascii_only, inert, inert_text, markdown
 from triage.settings import Settings
 from triage.timespan import seconds
 
@@ -52,6 +52,7 @@ class Checked:
     :param cause: what is known of the cause
     :param roots: ids of the findings that no other explains, first ranked first
     :param muted: what a person has muted
+    :param diagnosis: the whole answer; None if the service could not be asked
     """
 
     service: str
@@ -61,6 +62,7 @@ class Checked:
     cause: CauseView
     roots: tuple[str, ...] = ()
     muted: tuple[Muted, ...] = ()
+    diagnosis: Diagnosis | None = None
 
 
 def checked(args: argparse.Namespace) -> ExitCode:
@@ -78,9 +80,7 @@ def checked(args: argparse.Namespace) -> ExitCode:
         jobs = [in_background(partial(round_.judged, service)) for service in services]
         wait(jobs, timeout=budget)
     results = [_result(service, job, budget) for service, job in zip(services, jobs, strict=True)]
-    sys.stdout.write(
-        _as_json(results, round_.judging.ruleset) if args.format == "json" else "".join(f"{one.line}\n" for one in results)
-    )
+    sys.stdout.write(_told(results, args, round_.judging.ruleset))
     return EXIT_CODES[worst([one.status for one in results])]
 
 
@@ -117,6 +117,23 @@ class _Round:
     def _tell(self, service: str, source: str, message: str, done: float) -> None:
         """Progress of one source of one service."""
         self.tell(f"{service} {source}", message, done)
+
+
+def _told(results: Sequence[Checked], args: argparse.Namespace, ruleset: RuleSet | None) -> str:
+    """All states as one document, as the five lines of each, or as a line for each."""
+    if args.format == "json":
+        return _as_json(results, ruleset)
+    if args.brief:
+        return "\n".join(_brief(one, args) for one in results)
+    return "".join(f"{one.line}\n" for one in results)
+
+
+def _brief(one: Checked, args: argparse.Namespace) -> str:
+    """The five lines of a service; of one that could not be asked the reason."""
+    if one.diagnosis is None:
+        reason = f"? INCONCLUSIVE {inert_text(one.service)}: {one.headline}"
+        return f"**{markdown(reason)}**\n" if args.format == "markdown" else f"{reason}\n"
+    return rendered(one.diagnosis, args)
 
 
 def worst(states: Sequence[Status]) -> Status:
@@ -159,6 +176,7 @@ def _result(service: Service, job: "Future[Diagnosis]", budget: float) -> Checke
         diagnosis.cause,
         roots,
         inert(diagnosis).muted,
+        diagnosis,
     )
 
 

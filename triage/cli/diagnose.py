@@ -38,6 +38,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     """Record, keep if asked to, diagnose, report. What can be refused is, before anything is sampled."""
     from triage.cli.effective import judging_of, settings_of
     from triage.cli.keeping import kept, refuse_unwritable
+    from triage.cli.playbook import named_again
     from triage.cli.report import diagnosed, report
     from triage.cli.sources import recording_of
 
@@ -46,7 +47,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     refuse_unwritable(args.save)
     recording = recording_of(args, settings)
     trouble = kept(recording, args.save)
-    code = report(diagnosed(recording, judging), args)
+    code = report(diagnosed(recording, judging), args, named_again(args, settings))
     if trouble:
         raise trouble
     return code

@@ -63,11 +63,15 @@ def add_report_flags(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--format", choices=FORMATS, default="text", help="form of the report on stdout (text)")
     group.add_argument("--width", metavar="COLUMNS", type=int, help="columns of the text report (the terminal's)")
     group.add_argument("--verbose", action="store_true", help="everything instead of the most important part of long lists")
+    group.add_argument(
+        "--brief", action="store_true", help="five lines that suffice, for the incident channel (text or Markdown)"
+    )
 
 
-def add_format_flag(parser: argparse.ArgumentParser) -> None:
-    """The flag for commands whose answer is text or JSON."""
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the answer on stdout (text)")
+def add_format_flag(parser: argparse.ArgumentParser, *more: str) -> None:
+    """The flag for commands whose answer is text or JSON, or one of some more."""
+    choices = ("text", "json", *more)
+    parser.add_argument("--format", choices=choices, default="text", help="form of the answer on stdout (text)")
 
 
 def examples(*lines: str) -> str:

@@ -124,13 +124,14 @@ _TIMES = (
 )
 _FORMS = (
     Row(("--width",), lambda args: args.format != "text", "only the text report has a width"),
-    Row(("--verbose",), lambda args: args.format in ("json", "html"), "JSON and HTML hold everything anyway"),
+    Row(("--verbose", "--brief"), lambda args: args.format in ("json", "html"), "JSON and HTML hold everything anyway"),
+    Row(("--verbose",), lambda args: args.brief, "--brief shows five lines"),
 )
 _SCORED = ("--save", "--against", "--least-right", "--most-alarms", "--most-healthy", "--most-refuted")
 
 ROWS: Mapping[str, tuple[Row, ...]] = {
     "demo": (
-        Row(("--width", "--verbose"), lambda args: args.walk, "the walk takes the whole screen"),
+        Row(("--width", "--verbose", "--brief"), lambda args: args.walk, "the walk takes the whole screen"),
         Row(("--format",), lambda args: args.walk and args.format != "text", "the walk is no report"),
         *_FORMS,
     ),
@@ -156,6 +157,13 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
     ),
     "check": (
         *_TIMES,
+        Row(("--brief",), lambda args: args.format == "json", "JSON holds everything anyway"),
+        Row(
+            ("--format",),
+            lambda args: args.format == "markdown" and not args.brief,
+            "the line of a check has no form in Markdown",
+            "add --brief",
+        ),
         Row(
             ("--logs", "--changes"),
             lambda args: not (args.service or args.endpoint),
@@ -164,7 +172,18 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
         ),
     ),
     "playbook": (
-        Row(("--service",), lambda args: args.id == "list", "a list has nothing to fill in", "name a playbook, or leave it out"),
+        Row(
+            ("--service", "--incident"),
+            lambda args: args.id == "list",
+            "a list has nothing to fill in",
+            "name a playbook, or leave it out",
+        ),
+        Row(
+            ("--rules", "--dialects", "--signatures"),
+            lambda args: args.incident is None and args.service is None,
+            "nothing is judged where no incident is named",
+            "name one with --incident, or leave it out",
+        ),
     ),
     "rules": (
         Row(

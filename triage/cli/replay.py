@@ -2,6 +2,7 @@
 
 import argparse
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from triage.cli.flags import add_report_flags, add_setting_flags, examples
@@ -36,4 +37,4 @@ def run(args: argparse.Namespace) -> ExitCode:
     settings = settings_of(args)
     judging, language = judging_of(args, settings), language_of(args, settings)
     recording = read_any(args.path, named_service(args.service, settings), language)
-    return report(diagnosed(recording, judging), args)
+    return report(diagnosed(recording, judging), args, f"--incident {quote(str(args.path))}")

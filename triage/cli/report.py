@@ -25,12 +25,29 @@ EXIT_CODES: Mapping[Status, ExitCode] = {
 }
 
 
-def report(diagnosis: Diagnosis, args: argparse.Namespace) -> ExitCode:
-    """Write the report to stdout, and give the exit code of the answer."""
-    screen = terminal(sys.stdout, os.environ)
-    width = args.width or screen.width
-    sys.stdout.write(render(diagnosis, args.format, width=width, colour=screen.colour, verbose=args.verbose, utf8=screen.utf8))
+def report(diagnosis: Diagnosis, args: argparse.Namespace, flags: str = "") -> ExitCode:
+    """Write the report to stdout, and give the exit code of the answer.
+
+    :param flags: what names the incident on the command line
+    """
+    sys.stdout.write(rendered(diagnosis, args, flags))
     return EXIT_CODES[diagnosis.status]
+
+
+def rendered(diagnosis: Diagnosis, args: argparse.Namespace, flags: str = "") -> str:
+    """A diagnosis as the flags want it and the terminal can show it."""
+    screen = terminal(sys.stdout, os.environ)
+    return render(
+        diagnosis,
+        args.format,
+        width=vars(args).get("width") or screen.width,
+        height=screen.height,
+        colour=screen.colour,
+        verbose=bool(vars(args).get("verbose")),
+        brief=args.brief,
+        utf8=screen.utf8,
+        flags=flags,
+    )
 
 
 def diagnosed(recording: Recording, judging: Judging) -> Diagnosis:

@@ -20,7 +20,7 @@ from triage.model.diagnosis import (
     Unread,
     Verdict,
 )
-from triage.model.recording import Event, Recording
+from triage.model.recording import LOG, Event, Recording
 from triage.model.rule import Rule
 from triage.model.vocabulary import Layer, catalogue
 
@@ -78,8 +78,15 @@ def coverage(frame: Frame, rulings: Sequence[Ruling], rules: Sequence[Rule]) -> 
         signals=tuple(_signal_coverage(frame, name) for name in catalogue() if name in asked or frame.has(name)),
         rules_evaluated=sum(ruling.verdict is not Verdict.UNKNOWN for ruling in rulings),
         rules_total=len(rules),
+        dialects=_dialects(recording),
         problems=tuple(dict.fromkeys((*recording.problems, *frame.rejected.values()))),
     )
+
+
+def _dialects(recording: Recording) -> tuple[str, ...]:
+    """Who was heard by metrics."""
+    heard = {one.origin.dialect for one in recording.series} | {one.origin.dialect for one in recording.histograms}
+    return tuple(sorted(heard - {LOG, ""}))
 
 
 def _signal_coverage(frame: Frame, name: str) -> SignalCoverage:

@@ -154,6 +154,7 @@ class Finding(Part):
     :param muted: a person has muted the kind; it does not raise the state by itself
     :param contradicts: what it should have brought about, was measured, and is not there
     :param check: commands that look at the deciding evidence by hand
+    :param names: what its playbook has placeholders for, as far as it is known: pod, node, version …
     :param first_step: what to do first; ``do_not`` is what goes wrong most often, as it reads after "do not"
     """
 
@@ -180,6 +181,7 @@ class Finding(Part):
     playbook: str
     first_step: str
     do_not: str = ""
+    names: dict[str, str | float] = Field(default_factory=dict)
     muted: bool = False
 
 
@@ -378,13 +380,17 @@ class SourceView(Part):
 
 
 class Coverage(Part):
-    """What the diagnosis could and could not look at."""
+    """What the diagnosis could and could not look at.
+
+    :param dialects: engines, gateways and exporters whose metrics were understood, sorted
+    """
 
     sources: tuple[SourceView, ...]
     signals: tuple[SignalCoverage, ...]
     rules_evaluated: int
     rules_total: int
     problems: tuple[str, ...] = ()
+    dialects: tuple[str, ...] = ()
 
 
 class Span(Part):

@@ -16,6 +16,17 @@ PROSE: frozenset[Heading] = frozenset({"What it means", "Who owns it"})
 ENGINES: dict[str, str] = {"vLLM": "vllm", "SGLang": "sglang", "TensorRT-LLM": "trtllm"}
 """Engines that a step may have its own wording for: as people write the name -> as the fact ``engine`` has it."""
 
+GATEWAYS: dict[str, tuple[str, ...]] = {
+    "envoy_": ("envoy", "envoy_ai_gateway", "istio"),
+    "istio_": ("istio",),
+    "litellm_": ("litellm",),
+    "nginx_": ("nginx", "nginx_ingress"),
+    "haproxy_": ("haproxy",),
+    "vllm_router_": ("vllm_router",),
+    "sgl_router_": ("sglang_router",),
+}
+"""How the metrics of gateways begin -> the dialects that say that such a one is there."""
+
 PLACEHOLDERS: dict[str, str] = {
     "service": "the service's name",
     "namespace": "Kubernetes namespace of the service",

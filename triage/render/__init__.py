@@ -24,33 +24,49 @@ def render(
     width: int | None = None,
     colour: bool = False,
     verbose: bool = False,
+    brief: bool = False,
     utf8: bool = True,
+    height: int | None = None,
+    flags: str = "",
 ) -> str:
     """The diagnosis in one of the formats, ending in a newline.
 
     Width, colour and characters are for text only; :mod:`triage.render.terminal` finds out what a stream can show.
 
     :param width: columns for text; None for those of the terminal that the process runs in
+    :param height: lines for text; of a longer report the answer stands at its end, too. None for those of the terminal
     :param verbose: everything instead of the most important part of long lists (JSON and HTML always hold everything)
+    :param brief: the five lines that suffice and nothing else (text and Markdown)
+    :param flags: what names the incident on the command line, for the command that shows more
     :raises UsageError: no such format
     """
     if format == "text":
-        from triage.render.terminal import columns
+        from triage.render.terminal import columns, rows
+
+        if brief:
+            from triage.render.brief import brief_text
+
+            return brief_text(diagnosis, width=width or columns(), colour=colour, utf8=utf8, flags=flags)
         from triage.render.text import to_text
 
-        return to_text(diagnosis, width=width or columns(), colour=colour, verbose=verbose, utf8=utf8)
+        screen = {"width": width or columns(), "height": height or rows()}
+        return to_text(diagnosis, **screen, colour=colour, verbose=verbose, utf8=utf8, flags=flags)
     if format == "json":
         from triage.render.json import to_json
 
         return to_json(diagnosis)
     if format == "markdown":
+        if brief:
+            from triage.render.brief import brief_markdown
+
+            return brief_markdown(diagnosis, flags=flags)
         from triage.render.markdown import to_markdown
 
-        return to_markdown(diagnosis, verbose=verbose)
+        return to_markdown(diagnosis, verbose=verbose, flags=flags)
     if format == "html":
         from triage.render.html import to_html
 
-        return to_html(diagnosis)
+        return to_html(diagnosis, flags=flags)
     raise UsageError(f"no format is called {format}", f"choose one of {', '.join(FORMATS)}")
 
 

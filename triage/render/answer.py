@@ -1,10 +1,22 @@
-"""The answer in a few lines, the same in every view: how the service is and since when, the cause, where, what to do first."""
+"""The answer in five lines, the same in every view: what, how sure and where, what to do first, what not to do, where is more."""
 
 from dataclasses import dataclass
 
 from triage.model.diagnosis import CauseState, Diagnosis, Finding, Odd, Promised, Rival, Status, Unread
 from triage.model.units import clock
-from triage.render.reading import counted, first_way, gaps, is_refused, lasted, listed, muted_line, named, shortened, those
+from triage.render.reading import (
+    counted,
+    first_way,
+    gaps,
+    is_refused,
+    lasted,
+    listed,
+    muted_line,
+    named,
+    shortened,
+    those,
+    window,
+)
 
 _SORTS = ("said", "identity", "coincides", "outlier", "driver", "life", "change", "instrument", "shift")
 """Of what nothing explains first what was said in words: a person understands it at once."""
@@ -14,8 +26,14 @@ _TOLD_ANYWAY = frozenset({"said", "identity", "coincides", "instrument"})
 
 _LINE = 200
 _MOST = 3
-_MOST_UNREAD = 1
-_SUBJECTS = 3
+_SUBJECTS = 2
+_WHAT = 260
+_STEP = 240
+"""Characters of the longest line: five of them and their labels fit a screen of 80 columns with room to spare."""
+
+_KEEP_LOGS = "restart or drain what still answers before its log is saved; the cause may stand nowhere else."
+_UNDECIDED = "restart or change anything before that is decided; what cures one of them feeds another."
+_NOT_HEALTH = "take this for health; too little was seen to say so."
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +52,120 @@ class Told:
     is_command: bool = False
 
 
-def answer(diagnosis: Diagnosis) -> list[Told]:
-    """The lines below the headline that suffice to act: cause, what nothing explains if it is open, where, first step, more."""
-    lines = [_cause(diagnosis), *_muted(diagnosis), *_left(diagnosis), _where(diagnosis), _first(diagnosis), _more(diagnosis)]
-    return [line for line in lines if line is not None]
+def five_lines(diagnosis: Diagnosis, flags: str = "") -> tuple[Told, Told, Told, Told, Told]:
+    """What a person needs to act: what is wrong; since when, where, how sure; the first step; the usual mistake; how to see more.
+
+    :param flags: what names the incident on the command line, for the command that shows more
+    """
+    return (
+        Told("what", shortened(diagnosis.headline or window(diagnosis), _WHAT)),
+        Told("when", _standing(diagnosis), _muted(diagnosis)),
+        Told("do first", shortened(_first(diagnosis), _STEP)),
+        Told("do not", shortened(_not(diagnosis), _STEP)),
+        _more(diagnosis, flags),
+    )
 
 
-def _muted(diagnosis: Diagnosis) -> list[Told]:
+def _standing(diagnosis: Diagnosis) -> str:
+    """Since when, where, and how sure; of a service that nothing befell which time was judged."""
+    return standing(diagnosis) if span(diagnosis) else "; ".join([_window_of(diagnosis), standing(diagnosis)])
+
+
+def standing(diagnosis: Diagnosis) -> str:
+    """Since when if anything began, where, and how sure."""
+    when = span(diagnosis)
+    return "; ".join(part for part in (f"{when} UTC" if when else "", _where(diagnosis), how_sure(diagnosis)) if part)
+
+
+def _window_of(diagnosis: Diagnosis) -> str:
+    """The window that was judged, where nothing began in it."""
+    return window(diagnosis).partition(",")[0]
+
+
+def _muted(diagnosis: Diagnosis) -> tuple[str, ...]:
     """What was found and is muted: it stands where the eye is, since the state may look better for it."""
-    told = [muted_line(one) for one in diagnosis.muted if one.found and one.state == "heeded"]
-    return [Told("muted", told[0], tuple(told[1:]))] if told else []
+    return tuple(muted_line(one) for one in diagnosis.muted if one.found and one.state == "heeded")
+
+
+def how_sure(diagnosis: Diagnosis) -> str:
+    """The kind and how sure it is, what it may be, or how much is open; where nothing is to be explained how much was judged."""
+    cause = diagnosis.cause
+    if cause.state is CauseState.NONE:
+        return _judged(diagnosis)
+    if cause.state is CauseState.NAMED:
+        found = next((one for one in diagnosis.findings if one.rule in cause.rules), None)
+        return f"{found.confidence}: {found.rule}" if found else f"named: {listed(cause.rules, _MOST)}"
+    names = [rival.rule for rival in cause.rivals] or list(cause.rules)
+    if cause.state is CauseState.NARROWED and names:
+        return f"not certain, perhaps {names[0]}" if len(names) == 1 else f"one of {listed(names, _MOST)}"
+    first = first_finding(diagnosis)
+    effect = f"; {first.rule} is an effect" if first is not None and "is an effect" in cause.text else ""
+    return f"cause open, {_not_ruled_out(diagnosis)}{effect}"
+
+
+def _not_ruled_out(diagnosis: Diagnosis) -> str:
+    """How many kinds the cause is open among."""
+    return f"{counted(len(diagnosis.not_evaluated), 'kind')} could not be ruled out"
+
+
+def _judged(diagnosis: Diagnosis) -> str:
+    """How many kinds could be judged."""
+    coverage = diagnosis.coverage
+    return f"{coverage.rules_evaluated} of {counted(coverage.rules_total, 'kind')} of failure could be judged"
+
+
+def _where(diagnosis: Diagnosis) -> str:
+    """On whom and in which layer, or on whom users notice it."""
+    first = first_finding(diagnosis)
+    if first is not None:
+        return f"{first.layer.value} layer, {those(first.subjects or (first.subject,), _SUBJECTS)}"
+    broken = dict.fromkeys(vital.subject for vital in diagnosis.vitals if vital.state is Promised.BROKEN)
+    parts = tuple(subject for subject in broken if not subject.startswith("service/"))
+    return f"users notice it on {those(parts, _SUBJECTS)}" if parts else ""
+
+
+def _first(diagnosis: Diagnosis) -> str:
+    """The first step of what was found, else what would decide, else what to read, else what to let be seen."""
+    first = first_finding(diagnosis)
+    if first is not None and first.first_step:
+        return first.first_step
+    if is_refused(diagnosis):
+        failed = next(source for source in diagnosis.coverage.sources if source.state == "failed")
+        return f"mend source {failed.name}: {failed.reason}"
+    decides = [rival for rival in diagnosis.cause.rivals if rival.decides]
+    if decides:
+        return f"decide on {decides[0].rule}: {first_way(decides[0].decides)}"
+    if diagnosis.status is Status.HEALTHY:
+        return "nothing; users are well."
+    if is_open(diagnosis) and diagnosis.unread:
+        return f"read what no rule understands: {unread_line(diagnosis.unread[0])}"
+    odd = left_over(diagnosis, anyway=True) if is_open(diagnosis) else []
+    if odd:
+        return f"look at what nothing explains: {odd_line(odd[0], diagnosis.window.end)}"
+    ways = gaps(diagnosis.not_evaluated)
+    return ways[0].how if ways else "look at the service by hand; nothing that was seen tells more."
+
+
+def _not(diagnosis: Diagnosis) -> str:
+    """The usual mistake: that of the kind that was found, else that of the state."""
+    first = first_finding(diagnosis)
+    if first is not None and first.do_not:
+        return first.do_not
+    if diagnosis.status is Status.HEALTHY:
+        unseen = diagnosis.coverage.rules_total - diagnosis.coverage.rules_evaluated
+        return f"read that as proof: {counted(unseen, 'kind')} could not be judged." if unseen else "change what works."
+    if diagnosis.status is Status.INCONCLUSIVE:
+        return _NOT_HEALTH
+    return _UNDECIDED if diagnosis.cause.state is CauseState.NARROWED else _KEEP_LOGS
+
+
+def _more(diagnosis: Diagnosis, flags: str) -> Told:
+    """The playbook of what was found or may be; else what was judged and how."""
+    first = first_finding(diagnosis)
+    kind = first.playbook if first is not None else next((rival.rule for rival in diagnosis.cause.rivals), "")
+    if kind:
+        return Told("see more", " ".join(["triage playbook", kind, *([flags] if flags else [])]), is_command=True)
+    return Told("see more", "--verbose shows how each kind was judged, and how to judge the others")
 
 
 def span(diagnosis: Diagnosis) -> str:
@@ -57,34 +179,14 @@ def span(diagnosis: Diagnosis) -> str:
     near = diagnosis.window.end
     if ends and len(over) == len(ends):
         return f"over since {clock(max(over), near)}" + (f", began at {clock(since, near)}" if since is not None else "")
-    return f"since {clock(since, near)}" if since is not None else ""
+    if since is None:
+        return ""
+    return f"users notice it since {clock(since, near)}" if broken else f"since {clock(since, near)}"
 
 
 def first_finding(diagnosis: Diagnosis) -> Finding | None:
     """The first root cause, None if there is none."""
     return next((finding for finding in diagnosis.findings if finding.role == "root"), None)
-
-
-def cause_line(diagnosis: Diagnosis) -> str:
-    """The cause axis in plain words; empty where nothing has to be explained."""
-    cause = diagnosis.cause
-    if cause.state is CauseState.NONE:
-        return ""
-    if cause.state is CauseState.NAMED:
-        found = next((one for one in diagnosis.findings if one.rule in cause.rules), None)
-        return f"named, {found.confidence}: {found.title} ({found.rule})" if found else f"named: {', '.join(cause.rules)}"
-    effect = f" {cause.text}" if "is an effect" in cause.text else ""
-    if cause.state is CauseState.OPEN:
-        return f"open; {_not_ruled_out(diagnosis)}.{effect}"
-    names = [f"{rival.title} ({rival.rule})" for rival in cause.rivals]
-    if len(names) == 1:
-        return f"not certain, perhaps {names[0]}.{effect}"
-    return f"one of {len(names)}: {', '.join(names[:-1])} or {names[-1]}.{effect}"
-
-
-def _not_ruled_out(diagnosis: Diagnosis) -> str:
-    """How many kinds the cause is open among."""
-    return f"{counted(len(diagnosis.not_evaluated), 'kind')} of failure could not be ruled out"
 
 
 def rival_line(rival: Rival) -> str:
@@ -126,15 +228,12 @@ def left_over(diagnosis: Diagnosis, *, anyway: bool = False) -> list[Odd]:
 
 
 def rest(diagnosis: Diagnosis, *, everything: bool = False) -> tuple[list[str], list[str]]:
-    """What stands below the answer: lines that nothing understands, and odd things that nothing explains, without those on top.
+    """Lines that nothing understands, and odd things that nothing explains.
 
-    :param everything: also what was told on top, and what nobody would ask about
+    :param everything: also what nobody would ask about
     """
-    unread, is_told = list(diagnosis.unread), is_open(diagnosis) and not everything
     odd = left_over(diagnosis, anyway=everything or is_open(diagnosis))
-    if is_told:
-        unread, odd = unread[_MOST_UNREAD:], odd[_MOST:]
-    return [unread_line(one) for one in unread], [odd_line(one, diagnosis.window.end) for one in odd]
+    return [unread_line(one) for one in diagnosis.unread], [odd_line(one, diagnosis.window.end) for one in odd]
 
 
 def _is_promise_again(odd: Odd, diagnosis: Diagnosis) -> bool:
@@ -146,72 +245,12 @@ def _is_promise_again(odd: Odd, diagnosis: Diagnosis) -> bool:
     return odd.of in signals or (waits and odd.of.startswith("latency."))
 
 
-def _cause(diagnosis: Diagnosis) -> Told | None:
-    """The cause, and of several what would decide."""
-    line = cause_line(diagnosis)
-    if not line:
-        return None
-    if diagnosis.cause.state is CauseState.NAMED:
-        found = next((one for one in diagnosis.findings if one.rule in diagnosis.cause.rules), None)
-        return Told("cause", f"named, {found.confidence}: {found.rule}" if found else line)
-    ways: dict[str, list[str]] = {}
-    for rival in diagnosis.cause.rivals:
-        if rival.decides:
-            ways.setdefault(first_way(rival.decides), []).append(rival.rule)
-    alone = len(diagnosis.cause.rivals) == 1
-    decide = [f"what decides{'' if alone else f' on {listed(rules, _MOST)}'}: {way}" for way, rules in ways.items()]
-    return Told("cause", line, tuple(decide[:_MOST]))
-
-
-def _left(diagnosis: Diagnosis) -> list[Told]:
-    """Where the cause is not known, what nothing explains and what nothing understands: the answer may stand there."""
-    if not is_open(diagnosis):
-        return []
-    lines = [Told("unread", f"not understood by any rule: {unread_line(one)}") for one in diagnosis.unread[:_MOST_UNREAD]]
-    near = diagnosis.window.end
-    odd = [Told("odd", odd_line(one, near)) for one in left_over(diagnosis, anyway=True)[:_MOST]]
-    return [*lines, *odd]
-
-
 def is_open(diagnosis: Diagnosis) -> bool:
     """Whether something has to be explained and no finding that was made can be called its cause."""
     if diagnosis.cause.state is CauseState.NARROWED:
         found = {finding.rule for finding in diagnosis.findings}
         return not found & set(diagnosis.cause.rules)
     return diagnosis.cause.state is CauseState.OPEN
-
-
-def _where(diagnosis: Diagnosis) -> Told | None:
-    """Layer, scale and subjects."""
-    first = first_finding(diagnosis)
-    if first is not None:
-        subjects = those(first.subjects or (first.subject,), _SUBJECTS)
-        return Told("where", f"{first.layer.value} layer, {first.scale.value} scale, on {subjects}")
-    broken = dict.fromkeys(vital.subject for vital in diagnosis.vitals if vital.state is Promised.BROKEN)
-    parts = tuple(subject for subject in broken if not subject.startswith("service/"))
-    return Told("where", f"users notice it on {those(parts, _SUBJECTS)}") if parts else None
-
-
-def _first(diagnosis: Diagnosis) -> Told | None:
-    """What to do first."""
-    first = first_finding(diagnosis)
-    return Told("do first", first.first_step) if first is not None and first.first_step else None
-
-
-def _more(diagnosis: Diagnosis) -> Told | None:
-    """How to see more."""
-    first = first_finding(diagnosis)
-    if first is not None:
-        return Told("then", f"triage playbook {first.playbook}", is_command=True)
-    if is_refused(diagnosis):
-        failed = next(source for source in diagnosis.coverage.sources if source.state == "failed")
-        return Told("do first", f"mend source {failed.name}: {failed.reason}")
-    rivals = diagnosis.cause.rivals
-    if rivals:
-        return Told("then", f"triage playbook {rivals[0].rule}", is_command=True)
-    ways = gaps(diagnosis.not_evaluated)
-    is_well = diagnosis.status is Status.HEALTHY
-    return Told("see more", ways[0].how) if ways and not is_well else None
 
 
 def titles_of_roots(diagnosis: Diagnosis) -> list[tuple[str, Finding]]:

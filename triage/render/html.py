@@ -7,13 +7,12 @@ from triage.model.diagnosis import Diagnosis, Evidence, Finding, LayerState, Pro
 from triage.model.units import clock
 from triage.render.answer import (
     Told,
-    answer,
     first_finding,
+    five_lines,
     is_open,
     rest,
     rival_line,
     rivals_of,
-    span,
     titles_of_roots,
 )
 from triage.render.chain import Node, trees, trigger
@@ -60,16 +59,19 @@ _STYLE = Path(__file__).with_name("report.css")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
-def to_html(diagnosis: Diagnosis) -> str:
-    """The diagnosis as a self-contained HTML document that holds everything."""
+def to_html(diagnosis: Diagnosis, *, flags: str = "") -> str:
+    """The diagnosis as a self-contained HTML document that holds everything.
+
+    :param flags: what names the incident on the command line
+    """
     one = inert(diagnosis)
     is_first = is_open(one) or one.status is Status.INCONCLUSIVE
     body = "\n".join(
         [
-            *_header(one),
+            *_header(one, flags),
             "<main>",
-            *_vitals(one),
             *(_left_over(one) if is_first else ()),
+            *_vitals(one),
             *(_unseen(one) if one.status is Status.INCONCLUSIVE else ()),
             *_layers(one),
             *_roots(one),
@@ -95,16 +97,13 @@ def to_html(diagnosis: Diagnosis) -> str:
     )
 
 
-def _header(one: Diagnosis) -> Iterable[str]:
-    when = span(one)
-    spoken = f' <span class="when">{when}</span>' if when else ""
+def _header(one: Diagnosis, flags: str) -> Iterable[str]:
+    """Five lines that suffice, and which time was judged."""
+    what, *others = five_lines(one, flags)
     yield f'<header class="{one.status.value}">'
-    yield (
-        f'<p class="status">{_sign(STATUS_SIGNS[one.status])} {one.status.value.upper()} <b>{html(one.service)}</b>{spoken}</p>'
-    )
-    yield f"<h1>{html(one.headline)}</h1>"
-    told = "".join(_told(line) for line in answer(one))
-    yield f'<dl class="answer">{told}</dl>' if told else ""
+    yield f'<p class="status">{_sign(STATUS_SIGNS[one.status])} {one.status.value.upper()} <b>{html(one.service)}</b></p>'
+    yield f"<h1>{html(what.text)}</h1>"
+    yield f'<dl class="answer">{"".join(_told(line) for line in others)}</dl>'
     yield f'<p class="quiet">{html(window(one))}</p>'
     yield "</header>"
 

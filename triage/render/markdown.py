@@ -4,17 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from triage.model.diagnosis import Diagnosis, Evidence, Finding, LayerState, Promised, Spark, Status, Verdict
 from triage.model.units import clock
-from triage.render.answer import (
-    Told,
-    answer,
-    first_finding,
-    is_open,
-    rest,
-    rival_line,
-    rivals_of,
-    span,
-    titles_of_roots,
-)
+from triage.render.answer import first_finding, is_open, rest, rival_line, rivals_of, titles_of_roots
+from triage.render.brief import five_in_markdown
 from triage.render.chain import Node, trees, trigger
 from triage.render.reading import (
     against,
@@ -50,17 +41,18 @@ _CURVE = 26
 _REASON = 160
 
 
-def to_markdown(diagnosis: Diagnosis, *, verbose: bool = False) -> str:
+def to_markdown(diagnosis: Diagnosis, *, verbose: bool = False, flags: str = "") -> str:
     """The diagnosis as Markdown.
 
     :param verbose: every ruled-out and unjudged kind and all consequences in full
+    :param flags: what names the incident on the command line
     """
     clean = inert(diagnosis)
     is_first = is_open(clean) or clean.status is Status.INCONCLUSIVE
     parts = [
-        *_header(clean),
-        *_vitals(clean, verbose=verbose),
+        *_header(clean, flags),
         *(_left_over(clean, verbose=verbose) if is_first else ()),
+        *_vitals(clean, verbose=verbose),
         *_layers(clean),
         *_roots(clean),
         *_rivals(clean),
@@ -70,27 +62,16 @@ def to_markdown(diagnosis: Diagnosis, *, verbose: bool = False) -> str:
         *(_ruled_out(clean, verbose=verbose) if verbose or clean.status is not Status.HEALTHY else ()),
         *_unseen(clean, verbose=verbose),
         *_muted(clean),
+        *_check(clean, verbose=verbose),
         *((markdown(judged_with(clean)),) if clean.ruleset else ()),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _header(one: Diagnosis) -> Iterable[str]:
-    when = span(one)
-    yield f"## {one.status.value.upper()}: {markdown(one.service)}{f' {when}' if when else ''}"
-    if one.headline:
-        yield f"**{markdown(one.headline)}**"
-    lines = [line for told in answer(one) for line in _told(told)]
-    if lines:
-        yield "\n".join(lines)
+def _header(one: Diagnosis, flags: str) -> Iterable[str]:
+    """Five lines that suffice, which time was judged, and what the service is."""
+    yield "\n".join(five_in_markdown(one, flags))
     yield "  \n".join(line for line in (window(one), markdown(facts(one))) if line)
-
-
-def _told(told: Told) -> Iterable[str]:
-    """One line of the answer, and what belongs to it."""
-    yield f"- **{told.label}:** {code(told.text) if told.is_command else markdown(told.text)}"
-    for below in told.below:
-        yield f"  - {markdown(below)}"
 
 
 def _vitals(one: Diagnosis, *, verbose: bool) -> Iterable[str]:
@@ -170,12 +151,10 @@ def _finding(finding: Finding, one: Diagnosis) -> Iterable[str]:
         yield markdown(against(finding, one.window.end))
     if finding.evidence:
         yield _evidence(finding.evidence, one)
-    lines = queries([finding])
-    if lines:
-        yield "Check by hand:"
-        yield fenced([text for what, line in lines for text in ([f"# {what}", line] if what else [line])])
-    step = f"{markdown(finding.first_step)} Then " if finding.first_step else ""
-    yield f"**First step:** {step}{code(f'triage playbook {finding.playbook}')}"
+    if finding is not first_finding(one):
+        told = (("do first", finding.first_step), ("do not", finding.do_not))
+        steps = [f"- **{label}:** {markdown(text)}" for label, text in told if text]
+        yield "\n".join([*steps, f"- **see more:** {code(f'triage playbook {finding.playbook}')}"])
 
 
 def _evidence(evidence: Sequence[Evidence], one: Diagnosis) -> str:
@@ -268,6 +247,14 @@ def _unseen(one: Diagnosis, *, verbose: bool) -> Iterable[str]:
     )
     lines.extend(markdown(problem) for problem in coverage.problems)
     yield "\n".join(f"- {line}" for line in lines)
+
+
+def _check(one: Diagnosis, *, verbose: bool) -> Iterable[str]:
+    """What to run to see the same by hand."""
+    lines = queries(one.findings if verbose else [finding for finding in one.findings if finding.role == "root"])
+    if lines:
+        yield "### Check by hand"
+        yield fenced([text for what, line in lines for text in ([f"# {what}", line] if what else [line])])
 
 
 def _muted(one: Diagnosis) -> Iterable[str]:

@@ -3,9 +3,9 @@
 import math
 import re
 
-from triage.model.diagnosis import CauseState, Diagnosis, Status
-from triage.render.answer import span
-from triage.render.reading import FLOORS, began, muted_line, named, window
+from triage.model.diagnosis import Diagnosis, Status
+from triage.render.answer import five_lines, standing
+from triage.render.reading import FLOORS, muted_line, shortened
 from triage.render.safe import ascii_only, inert
 
 _STATES = {
@@ -14,8 +14,8 @@ _STATES = {
     Status.INCIDENT: "CRITICAL",
     Status.INCONCLUSIVE: "UNKNOWN",
 }
-_DOUBTS = {CauseState.NARROWED: "possible", CauseState.OPEN: "what brought it about is open"}
-_LONGEST = 300
+_LONGEST = 360
+_LEAST = 60
 _LABEL = re.compile(r"[^A-Za-z0-9_.-]+")
 _UNITS = {"seconds": "s", "bytes": "B"}
 
@@ -23,31 +23,17 @@ _UNITS = {"seconds": "s", "bytes": "B"}
 def one_line(diagnosis: Diagnosis) -> str:
     """The answer in one line of ASCII, without a line end.
 
-    ``LLM-PROD CRITICAL - kv-exhaustion-preemption on replica vllm-3 since 12:03:10 | findings=2 …``: what stands after the
+    ``LLM-PROD CRITICAL - what; since 12:03:10 UTC; where; how sure | findings=2 …``: what stands after the
     bar are figures with thresholds, for graphs.
     """
     clean = inert(diagnosis)
-    message = f"{clean.service.upper()} {_STATES[clean.status]} - {_message(clean)}{_muted(clean)}"
-    message = ascii_only(message).replace("|", "/")
+    head = f"{clean.service.upper()} {_STATES[clean.status]} - "
+    tail = f"; {standing(clean)}{_muted(clean)}"
+    what = shortened(five_lines(clean)[0].text, max(_LONGEST - len(head) - len(tail), _LEAST)).rstrip(".")
+    message = ascii_only(f"{head}{what}{tail}").replace("|", "/")
     if len(message) > _LONGEST:
         message = message[: _LONGEST - 3] + "..."
     return f"{message} | {' '.join(_figures(clean))}"
-
-
-def _message(diagnosis: Diagnosis) -> str:
-    """The cause if it is named, else what it may be; the headline where nothing was found."""
-    roots = [finding for finding in diagnosis.findings if finding.role == "root"]
-    rivals = diagnosis.cause.rules
-    if diagnosis.cause.state is CauseState.NARROWED and (len(rivals) > 1 or not roots):
-        when = span(diagnosis)
-        return f"cause is one of {', '.join(rivals)}{f', {when}' if when else ''}"
-    if not roots:
-        return diagnosis.headline or window(diagnosis)
-    first = roots[0]
-    more = f" (+{len(first.subjects) - 1})" if len(first.subjects) > 1 else ""
-    doubt = "" if diagnosis.cause.state is CauseState.NAMED else f", {_DOUBTS.get(diagnosis.cause.state, '')}".rstrip(", ")
-    text = f"{first.rule} on {named(first.subject)}{more} {began(first, diagnosis.window.end)}"
-    return "; ".join([text, *(finding.rule for finding in roots[1:])]) + doubt
 
 
 def _muted(diagnosis: Diagnosis) -> str:

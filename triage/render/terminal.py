@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 _DEFAULT = 80
+_ROWS = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,11 +14,13 @@ class Terminal:
     """How to write text to a stream.
 
     :param width: columns
+    :param height: lines
     :param colour: whether to style with ANSI escapes
     :param utf8: whether more than ASCII arrives well
     """
 
     width: int
+    height: int
     colour: bool
     utf8: bool
 
@@ -29,9 +32,14 @@ def terminal(stream: TextIO, environ: Mapping[str, str]) -> Terminal:
     """
     colour = stream.isatty() and not environ.get("NO_COLOR") and environ.get("TERM") not in {"dumb", "unknown"}
     encoding = (getattr(stream, "encoding", None) or "ascii").lower().replace("-", "").replace("_", "")
-    return Terminal(columns(), colour, encoding.startswith("utf"))
+    return Terminal(columns(), rows(), colour, encoding.startswith("utf"))
 
 
 def columns() -> int:
     """Width of the terminal that the process runs in, or what COLUMNS says; 80 if there is none."""
-    return shutil.get_terminal_size((_DEFAULT, 24)).columns
+    return shutil.get_terminal_size((_DEFAULT, _ROWS)).columns
+
+
+def rows() -> int:
+    """Lines of the terminal that the process runs in, or what LINES says; 24 if there is none."""
+    return shutil.get_terminal_size((_DEFAULT, _ROWS)).lines

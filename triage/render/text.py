@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from triage.model.diagnosis import (
-    CauseState,
     Diagnosis,
     Evidence,
     Finding,
@@ -14,18 +13,8 @@ from triage.model.diagnosis import (
     Vital,
 )
 from triage.model.units import clock
-from triage.render.answer import (
-    Told,
-    answer,
-    cause_line,
-    first_finding,
-    is_open,
-    rest,
-    rival_line,
-    rivals_of,
-    span,
-    titles_of_roots,
-)
+from triage.render.answer import first_finding, is_open, rest, rival_line, rivals_of, titles_of_roots
+from triage.render.brief import write_five
 from triage.render.chain import Node, trees, trigger
 from triage.render.page import Line, Page, Row, Words
 from triage.render.reading import (
@@ -57,12 +46,6 @@ from triage.render.reading import (
 from triage.render.safe import inert
 from triage.render.spark import signs, spark
 
-STATUS_SIGNS = {
-    Status.HEALTHY: ("✔", "good"),
-    Status.DEGRADED: ("▲", "warn"),
-    Status.INCIDENT: ("✖", "bad"),
-    Status.INCONCLUSIVE: ("?", "unsure"),
-}
 LAYER_SIGNS = {
     LayerState.CLEARED: ("✔", "good"),
     LayerState.IMPLICATED: ("✖", "bad"),
@@ -85,39 +68,53 @@ _SUBJECTS = 3
 _REASON = 160
 _NOTE = 100
 _LINE = 200
+SCREEN = 24
+"""Lines of the least terminal."""
 
 
-def to_text(diagnosis: Diagnosis, *, width: int, colour: bool, verbose: bool = False, utf8: bool = True) -> str:
+def to_text(
+    diagnosis: Diagnosis,
+    *,
+    width: int,
+    colour: bool,
+    verbose: bool = False,
+    utf8: bool = True,
+    height: int = SCREEN,
+    flags: str = "",
+) -> str:
     """The diagnosis as a text report.
 
     :param width: columns of the terminal
     :param colour: whether to style with ANSI escapes; without it the text is plain
     :param verbose: everything instead of the most important part of long lists
     :param utf8: whether the terminal knows more than ASCII
+    :param height: lines of the terminal; of a report that is longer the end is seen, so the answer stands there again
+    :param flags: what names the incident on the command line
     """
-    report = _Report(inert(diagnosis), Page(width, utf8), verbose=verbose)
-    report.write()
+    report = _Report(inert(diagnosis), Page(width, utf8), verbose=verbose, flags=flags)
+    report.write(height)
     return report.page.printed(colour=colour)
 
 
 class _Report:
     """Writes the sections of one diagnosis onto a page."""
 
-    def __init__(self, diagnosis: Diagnosis, page: Page, *, verbose: bool) -> None:
+    def __init__(self, diagnosis: Diagnosis, page: Page, *, verbose: bool, flags: str) -> None:
         self.diagnosis = diagnosis
         self.page = page
         self.verbose = verbose
+        self.flags = flags
         self.near = diagnosis.window.end
         self._has_legend = False
 
-    def write(self) -> None:
-        """All sections in the order in which a person needs them."""
+    def write(self, height: int) -> None:
+        """All sections in the order in which a person needs them: the answer, its proof, what it is not, what to run by hand."""
         blind = self.diagnosis.status is Status.INCONCLUSIVE
         not_known = is_open(self.diagnosis)
         self._header()
-        self._vitals()
         if not_known or blind:
             self._left_over()
+        self._vitals()
         if blind:
             self._unseen()
         self._layers()
@@ -132,29 +129,18 @@ class _Report:
         if not blind:
             self._unseen()
         self._muted()
-        self._closing()
+        self._check()
+        self._closing(height)
 
     def _header(self) -> None:
+        """Five lines that suffice, which time was judged, and what the service is."""
         one = self.diagnosis
-        sign, style = STATUS_SIGNS[one.status]
-        when = span(one)
-        self.page.para(
-            [(f"{sign} {one.status.value.upper()}", style), "  ", (one.service, "strong"), f"  {when}" if when else ""]
-        )
-        self.page.para((one.headline, "strong"), indent=2)
-        for told in answer(one):
-            self._told(told)
+        write_five(self.page, one, self.flags)
+        self.page.blank()
         self.page.para((window(one), "dim"), indent=2)
         self.page.para((facts(one), "dim"), indent=2)
         if self.verbose:
             self.page.flow([[(f"{key} ", "dim"), value] for key, value in all_facts(one)], indent=2)
-
-    def _told(self, told: Told) -> None:
-        """One line of the answer, and what belongs to it."""
-        text: Line = (told.text, "command") if told.is_command else told.text
-        self.page.para(text, lead=(f"{told.label:<10}", "dim"), indent=2)
-        for below in told.below:
-            self.page.para(below, indent=12)
 
     def _vitals(self) -> None:
         """What users notice, whether it is well or not."""
@@ -246,7 +232,7 @@ class _Report:
             self.page.para(rival_line(rival), lead=("? ", "unsure"))
 
     def _finding(self, finding: Finding) -> None:
-        """A finding in full: what, where, proof, how to check it, what to do first."""
+        """A finding in full: what, where, proof, and what to do, where that does not stand on top."""
         self._title(finding)
         self.page.blank()
         self.page.para(finding.summary, indent=2)
@@ -254,13 +240,15 @@ class _Report:
             self.page.para(against(finding, self.near), indent=2)
         self._evidence(finding.evidence if self.verbose else [e for e in finding.evidence if e.verdict is Verdict.PRESENT])
         self._not_seen(finding)
-        self._check(finding)
+        if finding is not first_finding(self.diagnosis):
+            self._steps(finding)
+
+    def _steps(self, finding: Finding) -> None:
+        """What to do about a finding that the first lines do not tell of."""
         self.page.blank()
-        command = (f"triage playbook {finding.playbook}", "command")
-        steps: list[Line] = [finding.first_step, command] if finding.first_step else [command]
-        self.page.para(steps[0], lead=("First step  ", "strong"), indent=2)
-        for step in steps[1:]:
-            self.page.para(step, indent=14)
+        for label, told in (("do first", finding.first_step), ("do not", finding.do_not)):
+            self.page.para(told, lead=(f"{label:<10}", "dim"), indent=2)
+        self.page.para((f"triage playbook {finding.playbook}", "command"), lead=(f"{'see more':<10}", "dim"), indent=2)
 
     def _title(self, finding: Finding) -> None:
         sign, style = SEVERITY_SIGNS[finding.severity]
@@ -351,16 +339,17 @@ class _Report:
         )
         return "  ".join(f"{sign} {meaning}" for sign, meaning, is_used in used if is_used)
 
-    def _check(self, finding: Finding) -> None:
-        lines = queries([finding])
+    def _check(self) -> None:
+        """What to run to see the same without this program; nobody reads on below queries, so they come last."""
+        findings = self.diagnosis.findings
+        lines = queries(findings if self.verbose else [finding for finding in findings if finding.role == "root"])
         if not lines:
             return
-        self.page.blank()
-        self.page.para(("Check by hand", "strong"), indent=2)
+        self.page.heading("Check by hand")
         for what, line in lines:
             if what:
-                self.page.para((f"# {what}", "dim"), indent=4)
-            self.page.verbatim((line, "command"), indent=4)
+                self.page.para((f"# {what}", "dim"), indent=2)
+            self.page.verbatim((line, "command"), indent=2)
 
     def _chain(self) -> None:
         findings = self.diagnosis.findings
@@ -519,24 +508,15 @@ class _Report:
         for one in self.diagnosis.muted:
             self.page.para((muted_line(one), "dim" if one.state == "heeded" else "warn"), indent=2)
 
-    def _closing(self) -> None:
-        """What was judged with; and the answer once more: of a long report a terminal shows the end."""
+    def _closing(self, height: int) -> None:
+        """What was judged with; and the five lines once more if they have scrolled away."""
         judged = judged_with(self.diagnosis)
         if judged:
             self.page.blank()
             self.page.para((judged, "dim"), indent=2)
-        line = cause_line(self.diagnosis)
-        if not line:
-            return
-        sign, style = STATUS_SIGNS[self.diagnosis.status]
-        self.page.blank()
-        answered = self.diagnosis.cause.state is CauseState.NAMED
-        lead: Line = [(f"{sign} {self.diagnosis.status.value.upper()}  ", style), "cause: "]
-        root = first_finding(self.diagnosis)
-        where = f", on {those(root.subjects or (root.subject,), 1)} {began(root, self.near)}" if root and answered else ""
-        self.page.para(f"{line}{where}", lead=lead)
-        last = answer(self.diagnosis)[-1]
-        self.page.para((last.text, "command") if last.is_command else last.text, lead="next: ", indent=2)
+        if len(self.page.lines) > height:
+            self.page.heading("In short")
+            write_five(self.page, self.diagnosis, self.flags)
 
 
 def _labelled(label: str, value: str) -> Line:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from triage.engine.evidence import once_each
+from triage.engine.explanation.names import names_of
 from triage.engine.explanation.rank import Candidate, Place, has_set_off, rank
 from triage.engine.explanation.wording import check_lines, sentence
 from triage.engine.frame import Frame
@@ -147,4 +148,5 @@ def _finding(ruling: Ruling, place: Place, role: Role, frame: Frame, advice: Cal
         playbook=rule.id,
         first_step=told.first_step,
         do_not=told.do_not,
+        names=names_of(worst.subject, frame.recording),
     )

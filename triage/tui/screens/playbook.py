@@ -137,6 +137,7 @@ def facts_of(diagnosis: Diagnosis, kind: str) -> Facts:
     finding: Finding | None = next((one for one in diagnosis.findings if one.rule == kind), None)
     known: dict[str, str | float] = {**diagnosis.facts, "service": diagnosis.service}
     if finding is not None:
+        known.update(finding.names)
         scope, _, name = finding.subject.partition("/")
         if scope in _SCOPES:
             known[_SCOPES[scope]] = name

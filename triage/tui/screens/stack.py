@@ -5,9 +5,9 @@ from typing import ClassVar
 
 from textual.content import Content
 
-from triage.model.diagnosis import Promised
+from triage.model.diagnosis import CauseState, Promised
 from triage.model.vocabulary import Layer
-from triage.render.answer import answer, cause_line
+from triage.render.answer import how_sure, is_open, left_over, odd_line, unread_line
 from triage.render.reading import counted, gaps, vital_in_short, vitals_of, window
 from triage.tui.drawn import Draw
 from triage.tui.rows import layer_row, note_row, short_row, title_row, to_do_row, vital_row
@@ -50,12 +50,15 @@ class StackScreen(ListScreen):
 
     def _axis(self, width: int) -> Iterator[Content]:
         """What is known of the cause; where it is open also what nothing explains."""
-        line = cause_line(self.snapshot.diagnosis)
-        if line:
-            yield hanging(text((" cause ", "dim")), Content(line), width)
-        left = [told for told in answer(self.snapshot.diagnosis) if told.label in ("odd", "unread")]
+        diagnosis = self.snapshot.diagnosis
+        if diagnosis.cause.state is not CauseState.NONE:
+            yield hanging(text((" cause ", "dim")), Content(how_sure(diagnosis)), width)
+        if not is_open(diagnosis):
+            return
+        left = [unread_line(one) for one in diagnosis.unread[:1]]
+        left += [odd_line(one, diagnosis.window.end) for one in left_over(diagnosis, anyway=True)[:_NEWS]]
         for told in left if self.is_tall else left[:1]:
-            yield hanging(text((" odd ", "new")), Content(told.text), width)
+            yield hanging(text((" odd ", "new")), Content(told), width)
 
     def _vitals(self) -> list[Row]:
         """What users notice; on a short screen those that are kept on one line."""
