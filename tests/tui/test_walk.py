@@ -61,7 +61,7 @@ def test_the_first_picture_tells_all() -> None:
         "since 08:02:20",
         "✖ platform",
         "Retries keep",
-        "queue.waiting mean 84 requests > 8",
+        "requests waiting (mean) 84 requests > 8",
     ):
         assert words in shown
     assert "Cut the load at the gateway" in shown
@@ -122,7 +122,7 @@ def test_next_finding_goes_round() -> None:
 def test_each_list_is_one_key_away() -> None:
     """What was ruled out, what is missing, the chain, sources, playbook, search: from anywhere, and escape goes back."""
     lists = {
-        "w": ("why not", "otherwise > 4.5 requests/s (1.5 ×"),
+        "w": ("why not", "otherwise > 4.5"),
         "u": ("odd", "cannot renew lease 4711"),
         "m": ("not evaluated", "run dcgm-exporter on the nodes"),
         "c": ("what follows from what", "↺ loop: feeds retry-storm again"),
@@ -247,7 +247,7 @@ def test_words_instead_of_curves() -> None:
 
     async def steps(pilot: Pilot[Any]) -> None:
         shown = await press(pilot, "t", "n")
-        assert "holds: queue.waiting mean" in shown
+        assert "holds: requests waiting (mean)" in shown
         assert "From 4 requests to 148 requests" in shown
         assert not {sign for sign in ("▁▁", "██", "⣀", "⠤", "●") if sign in shown}
         assert "⠤" in await press(pilot, "t")

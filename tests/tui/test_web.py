@@ -14,6 +14,7 @@ import pytest
 from aiohttp import ClientSession, WSServerHandshakeError
 
 from tests.servers import ended, free_port
+from tests.tui import case
 from triage.cli import main
 from triage.cli.walk import served_words
 from triage.errors import ExitCode, TriageError
@@ -71,7 +72,7 @@ def test_what_is_served_is_the_command_without_the_server() -> None:
 
 def test_a_wrong_port_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
     """A port is told from what cannot be one."""
-    assert main(["walk", "x.parquet", "--web", "--port", "70000"]) == ExitCode.USAGE
+    assert main(["walk", "--demo", "--web", "--port", "70000"]) == ExitCode.USAGE
     assert "--port 70000 is no port" in capsys.readouterr().err
 
 
@@ -79,7 +80,7 @@ def test_without_the_extra_the_reason_is_told(monkeypatch: pytest.MonkeyPatch) -
     """A missing package is no traceback but a line to install it."""
     monkeypatch.setattr(web, "find_spec", lambda _name: None)
     with pytest.raises(web.ExtraMissingError, match="needs textual-serve") as caught:
-        serve("127.0.0.1", 8017, ["true"])
+        serve("127.0.0.1", 8017, ["true"], case.session)
     assert caught.value.exit_code is ExitCode.UNAVAILABLE
 
 
@@ -121,8 +122,14 @@ def test_a_port_that_is_taken_is_told(capsys: pytest.CaptureFixture[str]) -> Non
     with closing(socket.create_server(("127.0.0.1", 0))) as other:
         port = other.getsockname()[1]
         with pytest.raises(TriageError, match=f"cannot listen at 127.0.0.1, port {port}"):
-            serve("127.0.0.1", port, ["true"])
+            serve("127.0.0.1", port, ["true"], case.session)
     assert "token" not in capsys.readouterr().err
+
+
+def test_what_does_not_exist_is_told_before_anything_is_served(capsys: pytest.CaptureFixture[str]) -> None:
+    """A path that is not there is no page that says so, but the command's own error."""
+    assert main(["walk", "no-such.parquet", "--web"]) == ExitCode.NO_INPUT
+    assert "no-such.parquet does not exist" in capsys.readouterr().err
 
 
 def test_the_walk_comes_to_the_browser() -> None:

@@ -69,13 +69,29 @@ def run(args: argparse.Namespace) -> ExitCode:
     if "-" in args.logs:
         raise UsageError("the walk cannot read logs from stdin, which has the keyboard", "save them to a file")
     if args.web:
-        from triage.tui.web import serve
-
-        return serve(args.host or _HOST, args.port or _PORT, [sys.executable, "-m", "triage", *served_words(sys.argv[1:])])
+        return _served(args)
     is_served = bool(os.environ.get("TEXTUAL_DRIVER"))
     if not is_served and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("the walk needs a terminal", "use triage replay or triage diagnose for a report, or --web for a browser")
     return _walked(args)
+
+
+def _served(args: argparse.Namespace) -> ExitCode:
+    """Serve the walk to browsers, all of which show one session."""
+    from triage.cli.effective import settings_of
+    from triage.errors import InputMissingError
+    from triage.tui.web import serve
+
+    if args.path is not None and not args.path.exists():
+        raise InputMissingError(f"{args.path} does not exist")
+    _recordings(args, settings_of(args))  # what is wrong with the flags is told here, not in a browser
+    command = [sys.executable, "-m", "triage", *served_words(sys.argv[1:])]
+    return serve(args.host or _HOST, args.port or _PORT, command, partial(made_session, _given(args)))
+
+
+def _given(args: argparse.Namespace) -> dict[str, Any]:
+    """Values of the flags by their names."""
+    return {name: value for name, value in vars(args).items() if name != "command"}
 
 
 def served_words(words: list[str]) -> list[str]:
@@ -103,13 +119,13 @@ def _walked(args: argparse.Namespace) -> ExitCode:
     from triage.cli.effective import judging_of, settings_of
     from triage.playbooks import load_playbook
     from triage.tui.app import WalkApp
+    from triage.tui.feed import joined_feed
     from triage.tui.remembered import read_remembered, remembered_file, write_remembered
     from triage.tui.worker import WorkerProcess
 
     settings = settings_of(args)
     judging = judging_of(args, settings)
-    given = {name: value for name, value in vars(args).items() if name != "command"}
-    room = WorkerProcess(_recordings(args, settings), partial(made_session, given))
+    room = joined_feed(os.environ) or WorkerProcess(_recordings(args, settings), partial(made_session, _given(args)))
     kept = remembered_file(os.environ)
     app = WalkApp(
         room,

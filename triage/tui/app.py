@@ -25,7 +25,7 @@ from triage.render.safe import inert_text
 from triage.tui import messages
 from triage.tui.in_thread import in_thread
 from triage.tui.keys import bindings
-from triage.tui.places import parts_of
+from triage.tui.places import link, parts_of, read
 from triage.tui.remembered import Remembered
 from triage.tui.rhythm import Rhythm
 from triage.tui.screens.dialogs import GatherScreen, HelpScreen, SaveScreen
@@ -44,7 +44,8 @@ from triage.tui.screens.walk import BREAKPOINTS, WalkScreen
 from triage.tui.session import Session, State
 from triage.tui.snapshot import Scene, Snapshot, compared, found_now, news_of
 from triage.tui.theme import THEMES
-from triage.tui.widgets.timeline import jumped, stepped
+from triage.tui.webdriver import WalkDriver
+from triage.tui.widgets.timeline import inside, jumped, stepped
 
 _MOST_NEWS = 20
 
@@ -97,6 +98,7 @@ class WalkApp(App[BaseException]):
         self._wants_thought = False
         self._wanted: dict[type[Message], messages.CurveWanted | messages.SidesWanted] = {}
         self._pin = ""
+        self._link = ""
         self._is_drawing = False
 
     # What goes on away from the screen
@@ -117,7 +119,13 @@ class WalkApp(App[BaseException]):
     def end_with_error(self, event: Worker.StateChanged) -> None:
         """A defect ends the walk; the caller says so without showing what was in memory, as Textual would."""
         if event.state is WorkerState.ERROR:
-            self.exit(event.worker.error, return_code=1)
+            self._end_with(event.worker.error, return_code=1)
+
+    def _end_with(self, error: BaseException | None, return_code: int = 0) -> None:
+        """Leave for a reason, which a browser shows, too."""
+        if isinstance(self._driver, WalkDriver):
+            self._driver.say_why_it_ended(error.message if isinstance(error, TriageError) else "It has met a defect of its own.")
+        self.exit(error, return_code=return_code)
 
     async def _take(self) -> None:
         """Take one recording, or one after the other while the service is watched."""
@@ -127,7 +135,7 @@ class WalkApp(App[BaseException]):
                 state = await in_thread(partial(self._session.take, self._tell))
             except TriageError as error:
                 if self._state is None:
-                    self.exit(error)
+                    self._end_with(error)
                     return
                 self._say(error.message, severity="error")
             else:
@@ -339,6 +347,27 @@ class WalkApp(App[BaseException]):
             self.push_screen(screen)
         else:
             self.call_later(self._show)
+
+    @on(messages.LinkFollowed)
+    def follow(self, followed: messages.LinkFollowed) -> None:
+        """To a place at a moment; before the first snapshot this waits for it."""
+        if self._newest is None or not self._walk:
+            self._link = followed.link
+            return
+        self._link = ""
+        address, moment = read(followed.link)
+        self._go_to(None if moment is None else inside(self._newest, moment))
+        self.go_to_place(messages.PlaceChosen(address))
+
+    @on(messages.Arrived)
+    def tell_browser(self, arrived: messages.Arrived) -> None:
+        """A browser shows where the walk is, unless it is on its way to where the browser wants to be."""
+        if self._link:
+            self.follow(messages.LinkFollowed(self._link))
+        elif isinstance(self._driver, WalkDriver) and self._newest is not None:
+            service = self._newest.diagnosis.service
+            title = f"{arrived.name} · {service}" if arrived.address else service
+            self._driver.show_place(link(arrived.address, self._moment), title)
 
     def _screen_at(self, address: str, scene: Scene) -> WalkScreen | None:
         """The screen of an address; None if there is no such place."""

@@ -93,6 +93,30 @@ class PlaceChosen(Message):
         self.address = address
 
 
+class LinkFollowed(Message):
+    """A browser wants to be at a place, at a moment.
+
+    :param link: what stands behind the address of the page
+    """
+
+    def __init__(self, link: str) -> None:
+        super().__init__()
+        self.link = link
+
+
+class Arrived(Message):
+    """A screen of the walk is shown.
+
+    :param address: where it is
+    :param name: what it is called
+    """
+
+    def __init__(self, address: str, name: str) -> None:
+        super().__init__()
+        self.address = address
+        self.name = name
+
+
 class MomentChosen(Message):
     """The person wants to see how it was at a moment.
 

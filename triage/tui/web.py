@@ -1,4 +1,4 @@
-"""The walk as a web page: textual-serve starts one walk for each browser that opens it.
+"""The walk as a web page: textual-serve starts one walk for each browser that opens it, and all of them show one feed.
 
 Whoever can open the page sees what the walk shows. So the server listens on this machine only, unless it is told otherwise, and
 answers only to an address that holds a token which is made anew at each start. Pages of other sites cannot use it either: a
@@ -6,24 +6,20 @@ browser says where a page came from, and that must be the server itself. The pag
 """
 
 import secrets
-import shlex
 import socket
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from triage.errors import ExitCode, TriageError, UsageError
 
 if TYPE_CHECKING:
-    from aiohttp import web
-    from aiohttp.typedefs import Handler, Middleware
+    from triage.tui.session import Session
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-_SOCKET = "/ws"
-_POLICY = "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
+SOCKET = "/ws"
 _HIGHEST_PORT = 65535
 
 
@@ -33,11 +29,12 @@ class ExtraMissingError(TriageError):
     exit_code = ExitCode.UNAVAILABLE
 
 
-def serve(host: str, port: int, command: Sequence[str]) -> ExitCode:
+def serve(host: str, port: int, command: Sequence[str], make: "Callable[[], Session]") -> ExitCode:
     """Serve a command until it is interrupted.
 
     :param host: address to listen at
     :param command: the walk to start for each browser, as words
+    :param make: makes the session that all browsers share; must be importable by name, and its arguments must be plain data
     :raises UsageError: the port cannot be one
     :raises ExtraMissingError: textual-serve is not installed
     :raises TriageError: the address is taken
@@ -54,7 +51,14 @@ def serve(host: str, port: int, command: Sequence[str]) -> ExitCode:
         raise TriageError(f"cannot listen at {host}, port {port}: {error.strerror}", "choose another with --port") from error
     sys.stderr.write(announcement(host, port, token))
     sys.stderr.flush()
-    _serve(host, port, shlex.join(command), token, listening)
+    from triage.tui.feed import FeedProcess
+    from triage.tui.webserver import WalkServer
+
+    feed = FeedProcess(make)
+    try:
+        WalkServer(host, token, command, feed.environ).run(listening)
+    finally:
+        feed.close()
     return ExitCode.HEALTHY
 
 
@@ -70,55 +74,6 @@ def announcement(host: str, port: int, token: str) -> str:
     )
 
 
-def _serve(host: str, port: int, command: str, token: str, listening: socket.socket) -> None:
-    """Run a server of textual-serve with our own page, and a guard before it."""
-    from aiohttp import web
-    from textual_serve.server import Server
-
-    class WalkServer(Server):
-        """Quiet, guarded, and sufficient to itself."""
-
-        def serve(self, debug: bool = False) -> None:
-            """Serve on the socket that listens already."""
-            self.debug = debug
-            web.run_app(self._make_app(), sock=listening, print=None, access_log=None)
-
-        async def on_startup(self, app: web.Application) -> None:
-            """Say nothing: the address was announced."""
-
-        async def _make_app(self) -> web.Application:
-            app = await super()._make_app()
-            app.router.add_get(f"{_SOCKET}/{{token}}", self.handle_websocket)
-            app.middlewares.append(guard(host, token))
-            return app
-
-    page = Path(__file__).parent / "page"
-    WalkServer(command, host=host, port=port, title="triage walk", templates_path=page).serve()
-
-
-def guard(host: str, token: str) -> "Middleware":
-    """Lets through who has the token and comes from the server's own page."""
-    from aiohttp import web
-
-    @web.middleware
-    async def guarded(request: "web.Request", handler: "Handler") -> "web.StreamResponse":
-        why = refusal(host, token, request.path, _given(request), request.headers)
-        if why:
-            return web.Response(status=403, text=f"{why}\n")
-        response = await handler(request)
-        if not response.prepared:
-            response.headers["Content-Security-Policy"] = _POLICY
-            response.headers["Referrer-Policy"] = "no-referrer"
-        return response
-
-    return guarded
-
-
-def _given(request: "web.Request") -> str:
-    """The token in the address of the page or of its socket."""
-    return request.match_info.get("token", "") or request.query.get("token", "")
-
-
 def refusal(host: str, token: str, path: str, given: str, headers: Mapping[str, str]) -> str:
     """Why a request is refused; empty if it is not.
 
@@ -131,7 +86,7 @@ def refusal(host: str, token: str, path: str, given: str, headers: Mapping[str, 
     origin = headers.get("Origin", "")
     if origin and urlsplit(origin).netloc != asked:
         return "this page may be used from its own address only"
-    guarded = path == "/" or path.startswith(_SOCKET)
+    guarded = path == "/" or path.startswith(SOCKET)
     if guarded and not secrets.compare_digest(given.encode(), token.encode()):
         return "the address lacks the token that was printed when the server started"
     return ""

@@ -8,75 +8,71 @@ import os
 import pickle
 import sys
 import traceback
-from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from itertools import count
 from multiprocessing import get_context
-from multiprocessing.connection import Connection
-from pathlib import Path
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, cast
 
 from triage.errors import TriageError
-from triage.model.diagnosis import Evidence
-from triage.tui.curves import Curve
-from triage.tui.recordings import Recordings
-from triage.tui.session import Session, State
-from triage.tui.sides import Sides
-from triage.tui.snapshot import Snapshot
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from multiprocessing.connection import Connection
+    from pathlib import Path
+
     from triage.collect import Progress
+    from triage.model.diagnosis import Evidence
+    from triage.tui.curves import Curve
+    from triage.tui.recordings import Recordings
+    from triage.tui.session import Session, State
+    from triage.tui.sides import Sides
+    from triage.tui.snapshot import Snapshot
 
 Answer = tuple[int, str, Any]
 """Number of the request; ``result``, ``error`` or ``told``; what it is."""
 
 
-class WorkerProcess:
-    """A session whose work is done in another process.
+class RemoteSession:
+    """A session whose work is done at the other end of a pipe.
 
-    :param recordings: tells name and pace; it is not asked here
-    :param make: makes the session over there; must be importable by name, and its arguments must be plain data
+    :param pipe: over there :func:`answer_requests` listens
+    :param name: as the session over there has it, and so ``live``, ``pause`` and ``lasts``
     """
 
-    def __init__(self, recordings: Recordings, make: Callable[[], Session]) -> None:
-        self.name, self.live, self.pause, self.lasts = recordings.name, recordings.live, recordings.pause, recordings.lasts
-        context = get_context("spawn")  # a fork would copy locks that threads of libraries hold
-        self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=work, args=(theirs, make), daemon=True, name="triage-back-room")
-        self._process.start()
-        theirs.close()
+    def __init__(self, pipe: "Connection", name: str, live: bool, pause: float, lasts: float) -> None:
+        self.name, self.live, self.pause, self.lasts = name, live, pause, lasts
+        self._pipe = pipe
         self._numbers = count(1)
         self._waiting: dict[int, tuple[Future[Any], Progress | None]] = {}
         self._lock = Lock()
         self._has_ended = False
         Thread(target=self._listen, name="triage-listener", daemon=True).start()
 
-    def take(self, tell: "Progress") -> State:
+    def take(self, tell: "Progress") -> "State":
         """Get the next recording."""
         return cast("State", self._ask("take", (), tell))
 
-    def snapshot(self, as_of: float | None) -> Snapshot:
+    def snapshot(self, as_of: float | None) -> "Snapshot":
         """The snapshot at what there is."""
         return cast("Snapshot", self._ask("snapshot", (as_of,)))
 
-    def curve(self, as_of: float | None, evidence: Evidence) -> Curve | None:
+    def curve(self, as_of: float | None, evidence: "Evidence") -> "Curve | None":
         """A curve of all cells."""
         return cast("Curve | None", self._ask("curve", (as_of, evidence)))
 
-    def sides(self, as_of: float | None, evidence: Evidence) -> Sides | None:
+    def sides(self, as_of: float | None, evidence: "Evidence") -> "Sides | None":
         """The signal over all subjects."""
         return cast("Sides | None", self._ask("sides", (as_of, evidence)))
 
-    def save(self, path: Path) -> None:
+    def save(self, path: "Path") -> None:
         """Keep everything recorded in a file."""
         self._ask("save", (path.absolute(),))
 
     def close(self) -> None:
-        """End the other process, whatever it is doing."""
-        self._process.terminate()
-        self._process.join()
+        """Ask nothing any more."""
+        self._pipe.close()
 
     def _ask(self, method: str, arguments: tuple[Any, ...], tell: "Progress | None" = None) -> Any:
         """Send a request and wait for its answer."""
@@ -116,6 +112,27 @@ class WorkerProcess:
             future.set_result(what)
 
 
+class WorkerProcess(RemoteSession):
+    """A session whose work is done in a process of its own.
+
+    :param recordings: tells name and pace; it is not asked here
+    :param make: makes the session over there; must be importable by name, and its arguments must be plain data
+    """
+
+    def __init__(self, recordings: "Recordings", make: "Callable[[], Session]") -> None:
+        context = get_context("spawn")  # a fork would copy locks that threads of libraries hold
+        ours, theirs = context.Pipe()
+        self._process = context.Process(target=work, args=(theirs, make), daemon=True, name="triage-back-room")
+        self._process.start()
+        theirs.close()
+        super().__init__(ours, recordings.name, recordings.live, recordings.pause, recordings.lasts)
+
+    def close(self) -> None:
+        """End the other process, whatever it is doing."""
+        self._process.terminate()
+        self._process.join()
+
+
 def _ended() -> TriageError:
     """What to say when the other process is gone."""
     return TriageError(
@@ -123,12 +140,17 @@ def _ended() -> TriageError:
     )
 
 
-def work(pipe: Connection, make: Callable[[], Session]) -> None:
+def work(pipe: "Connection", make: "Callable[[], Session]") -> None:
+    """Be the process of a session."""
+    fall_silent()
+    answer_requests(pipe, make)
+
+
+def answer_requests(pipe: "Connection", make: "Callable[[], Session]") -> None:
     """Do what is asked over a pipe, until nobody holds its other end.
 
     :param make: makes the session; if that fails, every request is answered with the reason
     """
-    _fall_silent()
     lock = Lock()
 
     def answer(answer: Answer) -> None:
@@ -139,7 +161,7 @@ def work(pipe: Connection, make: Callable[[], Session]) -> None:
         session: Session | None = make()
         reason: Exception | None = None
     except Exception as error:  # noqa: BLE001 - told to whoever asks
-        session, reason = None, _portable(error)
+        session, reason = None, portable(error)
     with suppress(EOFError, OSError):
         while True:
             number, method, arguments = pipe.recv()
@@ -149,23 +171,23 @@ def work(pipe: Connection, make: Callable[[], Session]) -> None:
                 Thread(target=_do, args=(session, number, method, arguments, answer), daemon=True).start()
 
 
-def _do(session: Session, number: int, method: str, arguments: tuple[Any, ...], answer: Callable[[Answer], None]) -> None:
+def _do(session: "Session", number: int, method: str, arguments: tuple[Any, ...], answer: "Callable[[Answer], None]") -> None:
     """Do one thing and answer."""
     if method == "take":
         arguments = (lambda source, text, done: answer((number, "told", (source, text, done))),)
     try:
         answer((number, "result", getattr(session, method)(*arguments)))
     except Exception as error:  # noqa: BLE001 - told to whoever asked
-        answer((number, "error", _portable(error)))
+        answer((number, "error", portable(error)))
 
 
-def _fall_silent() -> None:
+def fall_silent() -> None:
     """Write nothing to the terminal: it shows the walk."""
     for stream in (sys.stdout, sys.stderr):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def _portable(error: Exception) -> Exception:
+def portable(error: Exception) -> Exception:
     """The error with its traceback as a note; one that does not survive the pipe as one that does."""
     error.add_note("".join(traceback.format_exception(error)))
     try:

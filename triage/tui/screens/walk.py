@@ -12,7 +12,7 @@ from textual.widgets import Input
 
 from triage.tui.details import Detail
 from triage.tui.keys import Foot
-from triage.tui.messages import CurveDrawn, SidesDrawn
+from triage.tui.messages import Arrived, CurveDrawn, SidesDrawn
 from triage.tui.places import Stop, joined
 from triage.tui.remembered import Layout
 from triage.tui.snapshot import Scene, Snapshot
@@ -117,6 +117,7 @@ class WalkScreen(Screen[None]):
         self.query_one(Timeline).show(scene.newest, scene.moment)
         self.query_one(Ribbon).show(scene.newest)
         self.refill()
+        self.app.post_message(Arrived(self.address, self.way()[-1].name))
 
     def show_activity(self, scene: Scene) -> None:
         """Show what goes on, and nothing else."""

@@ -71,7 +71,7 @@ def _moment_at(snapshot: Snapshot, cell: int, room: int) -> float | None:
     """The moment of a cell; None at the end. A cell that holds a moment worth a look means that moment."""
     here = [moment for moment in moments_of(snapshot) if _place(snapshot, moment, room) == cell]
     share = (cell + 0.5) / room
-    return _inside(snapshot, here[0] if here else snapshot.begin + share * (snapshot.end - snapshot.begin))
+    return inside(snapshot, here[0] if here else snapshot.begin + share * (snapshot.end - snapshot.begin))
 
 
 def _said(snapshot: Snapshot, moment: float | None) -> str:
@@ -182,7 +182,7 @@ def stepped(snapshot: Snapshot, moment: float | None, steps: int) -> float | Non
     """The moment so many steps away; None at the end."""
     step = (snapshot.end - snapshot.begin) / _STEPS
     wanted = (snapshot.end if moment is None else moment) + steps * step
-    return _inside(snapshot, wanted)
+    return inside(snapshot, wanted)
 
 
 def jumped(snapshot: Snapshot, moment: float | None, direction: int) -> float | None:
@@ -191,10 +191,10 @@ def jumped(snapshot: Snapshot, moment: float | None, direction: int) -> float | 
     ahead = [time for time in moments_of(snapshot) if (time - now) * direction > 0.5]
     if not ahead:
         return moment
-    return _inside(snapshot, ahead[0] if direction > 0 else ahead[-1])
+    return inside(snapshot, ahead[0] if direction > 0 else ahead[-1])
 
 
-def _inside(snapshot: Snapshot, wanted: float) -> float | None:
+def inside(snapshot: Snapshot, wanted: float) -> float | None:
     """A moment within what is known, with something before it; None for the end."""
     if wanted >= snapshot.end - 0.5:
         return None
