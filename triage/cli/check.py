@@ -1,6 +1,7 @@
 """``triage check``: a scheduled health check of the services in triage.toml, in the manner of Nagios."""
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triage.cli.flags import add_format_flag, add_setting_flags, add_source_flags, examples
@@ -30,6 +31,13 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
         "--budget", metavar="SECONDS", help="longest time for everything; what is not done by then is unknown (60)"
     )
     parser.add_argument("--brief", action="store_true", help="five lines that suffice for each service instead of one")
+    parser.add_argument(
+        "--state",
+        metavar="FILE",
+        type=Path,
+        help="where 'triage history' finds what became different (~/.local/state/triage/history.sqlite)",
+    )
+    parser.add_argument("--no-state", action="store_true", help="remember nothing")
     add_format_flag(parser, "markdown")
     return parser
 

@@ -9,17 +9,21 @@ from collections.abc import Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from threading import BoundedSemaphore
 
 from triage.background import in_background
 from triage.cli.effective import Judging, judging_of, language_of, settings_of
 from triage.cli.heeding import refuse_idle_sources
+from triage.cli.historytext import store_of
 from triage.cli.progress import progress
 from triage.cli.report import EXIT_CODES, diagnosed, rendered
 from triage.cli.sources import Span, Tools, asked, refuse_missing, service_of, span_of, stdin_kept, tools_of
 from triage.collect import Progress
-from triage.errors import ConfigError, ExitCode, TriageError
+from triage.errors import ConfigError, ExitCode, TriageError, printable
 from triage.ingest.files.incident import read_any
+from triage.memory.life import Holds
+from triage.memory.looks import Look, look_of
 from triage.model.diagnosis import CauseState, CauseView, Diagnosis, Muted, RuleSet, Status
 from triage.model.recording import Recording
 from triage.model.service import Service
@@ -36,6 +40,9 @@ _AT_ONCE = 8
 
 _LEFT_FOR_JUDGING = 3.0
 """Seconds of the budget that are kept for judging and printing."""
+
+_HOLDS = Holds(raise_looks=1)
+"""A check judges a whole window, and the next one may be far away: what it finds is believed at once."""
 
 _WORST_FIRST = (Status.INCIDENT, Status.INCONCLUSIVE, Status.DEGRADED, Status.HEALTHY)
 """What is known to be broken outranks what cannot be seen; what cannot be seen outranks what is merely slow."""
@@ -80,6 +87,8 @@ def checked(args: argparse.Namespace) -> ExitCode:
         jobs = [in_background(partial(round_.judged, service)) for service in services]
         wait(jobs, timeout=budget)
     results = [_result(service, job, budget) for service, job in zip(services, jobs, strict=True)]
+    if not args.no_state:
+        _remember(results, args.state)
     sys.stdout.write(_told(results, args, round_.judging.ruleset))
     return EXIT_CODES[worst([one.status for one in results])]
 
@@ -134,6 +143,17 @@ def _brief(one: Checked, args: argparse.Namespace) -> str:
         reason = f"? INCONCLUSIVE {inert_text(one.service)}: {one.headline}"
         return f"**{markdown(reason)}**\n" if args.format == "markdown" else f"{reason}\n"
     return rendered(one.diagnosis, args)
+
+
+def _remember(results: Sequence[Checked], state: Path | None) -> None:
+    """Keep what became different. That it cannot be kept is a note: how the services are is known all the same."""
+    try:
+        store = store_of(state)
+        for one in results:
+            look = Look(time.time(), one.status) if one.diagnosis is None else look_of(one.diagnosis)
+            store.remember(one.service, look, _HOLDS)
+    except TriageError as error:
+        sys.stderr.write(f"triage: no history is kept: {printable(error.message)}; {error.hint}, or --no-state\n")
 
 
 def worst(states: Sequence[Status]) -> Status:

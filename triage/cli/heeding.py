@@ -170,6 +170,10 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
             "nobody says which service they are of",
             "name it with --service",
         ),
+        Row(("--state",), lambda args: args.no_state, "nothing is remembered with --no-state", "give one of them"),
+    ),
+    "history": (
+        Row(("--since",), lambda args: args.service is None, "all services are shown as they are now", "name a SERVICE"),
     ),
     "playbook": (
         Row(

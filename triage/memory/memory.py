@@ -1,6 +1,7 @@
 """The memory of a service: a look goes in, the memory after it comes out, with what became different. No clock, no files."""
 
-from collections.abc import Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from triage.memory.life import Holds, Life, Turn, gone, is_graver, there, unknown
@@ -13,6 +14,7 @@ _MOST_RUNS = 2000
 
 _BAD = {Status.HEALTHY: 0, Status.INCONCLUSIVE: 0, Status.DEGRADED: 1, Status.INCIDENT: 2}
 STATE, CAUSE = "state", "cause"
+_WORST = (Status.INCIDENT, Status.DEGRADED, Status.INCONCLUSIVE, Status.HEALTHY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,3 +236,19 @@ def broken(memory: Memory) -> list[Life]:
 def found(memory: Memory) -> list[Life]:
     """The kinds that count as there and are worth a warning."""
     return [life for key, life in memory.up() if rule_of(key) and life.severity != "info"]
+
+
+def states(runs: Sequence[Run], begin: float, end: float, cells: int) -> list[Status | None]:
+    """The worst state that looks told in each cell; None before the first look. A state holds until the next look.
+
+    :param begin: of the first cell, Unix seconds; ``end`` is that of the last one
+    """
+    starts = [run.start for run in runs]
+    width = (end - begin) / cells
+    found: list[Status | None] = []
+    for cell in range(cells):
+        low, high = begin + cell * width, begin + (cell + 1) * width
+        first, last = bisect_right(starts, low) - 1, bisect_right(starts, high)
+        here = {run.status for run in runs[max(first, 0) : last]}
+        found.append(next((status for status in _WORST if status in here), None))
+    return found

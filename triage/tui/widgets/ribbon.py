@@ -1,11 +1,9 @@
 """The states of a service that is watched, look by look, under the time."""
 
-from bisect import bisect_right
-
 from textual.content import Content
 from textual.widget import Widget
 
-from triage.memory.memory import Memory
+from triage.memory.memory import states
 from triage.model.diagnosis import Status
 from triage.model.units import clock, duration
 from triage.tui.snapshot import Snapshot
@@ -13,8 +11,6 @@ from triage.tui.words import STATUSES, STYLES
 
 _BLOCKS = {Status.HEALTHY: "▁", Status.DEGRADED: "▄", Status.INCIDENT: "█", Status.INCONCLUSIVE: "?"}
 """The worse the higher, so that it is read without colours."""
-
-_WORST = (Status.INCIDENT, Status.DEGRADED, Status.INCONCLUSIVE, Status.HEALTHY)
 
 
 class Ribbon(Widget):
@@ -44,7 +40,7 @@ class Ribbon(Widget):
         name = f" {'state':{len(first)}} "
         cells = (
             (_BLOCKS[one], STYLES[STATUSES[one][1]]) if one else (" ", "")
-            for one in states(newest.memory, newest.begin, newest.end, room)
+            for one in states(newest.memory.runs, newest.begin, newest.end, room)
         )
         return Content.assemble((name, STYLES["dim"]), *cells)
 
@@ -56,19 +52,3 @@ def said(snapshot: Snapshot) -> str:
     return "states: " + ", ".join(
         f"{run.status.value} from {clock(run.start, snapshot.near)} ({duration(run.end - run.start)})" for run in runs
     )
-
-
-def states(memory: Memory, begin: float, end: float, cells: int) -> list[Status | None]:
-    """The worst state that looks told in each cell; None before the first look. A state holds until the next look.
-
-    :param begin: of the first cell, Unix seconds; ``end`` is that of the last one
-    """
-    starts = [run.start for run in memory.runs]
-    width = (end - begin) / cells
-    found: list[Status | None] = []
-    for cell in range(cells):
-        low, high = begin + cell * width, begin + (cell + 1) * width
-        first, last = bisect_right(starts, low) - 1, bisect_right(starts, high)
-        here = {run.status for run in memory.runs[max(first, 0) : last]}
-        found.append(next((status for status in _WORST if status in here), None))
-    return found
