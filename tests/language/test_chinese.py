@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from triage.engine.rules.loading import load_rules
 from triage.language.amounts import amount
-from triage.language.chinese import phrases, rule_texts, said
+from triage.language.chinese import phrases, rule_texts
 from triage.language.phrases import Book, Phrase
+from triage.learn.words import said
 from triage.model.rule import Rule
 from triage.model.vocabulary import catalogue
 
@@ -101,7 +102,7 @@ def test_the_phrase_with_most_words_wins() -> None:
     """A longer phrase is more than its parts."""
     book = Book([Phrase("{a} of {b}", "{b}的{a}"), Phrase("all of {b}", "全部{b}"), Phrase("cats", "猫")], lambda _text: None)
     assert book.say("all of cats") == "全部猫"
-    assert book.say("tail of cats") == "猫的tail"
+    assert book.say("tail of cats") == "猫的 tail"
     assert book.say("dogs; cats") == "dogs；猫"
 
 

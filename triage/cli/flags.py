@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Literal
 
+from triage.language.lang import LANGS
 from triage.render import FORMATS
 
 Setting = Literal["rules", "dialects", "signatures", "playbooks", "quiet"]
@@ -66,6 +67,12 @@ def add_report_flags(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--brief", action="store_true", help="five lines that suffice, for the incident channel (text or Markdown)"
     )
+    add_language_flag(group)
+
+
+def add_language_flag(parser: "argparse._ActionsContainer") -> None:
+    """The flag that says in which language people are told; JSON is the same in all."""
+    parser.add_argument("--lang", choices=LANGS, default="en", help="language: en, or zh for Chinese (en); JSON has none")
 
 
 def add_format_flag(parser: argparse.ArgumentParser, *more: str) -> None:

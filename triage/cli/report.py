@@ -10,6 +10,7 @@ from pathlib import Path
 from triage.cli.effective import Judging
 from triage.engine.diagnose import diagnose
 from triage.errors import ExitCode, UsageError
+from triage.language.lang import Lang
 from triage.model.diagnosis import Diagnosis, Status
 from triage.model.playbook import Advice
 from triage.model.recording import Recording
@@ -37,6 +38,7 @@ def report(diagnosis: Diagnosis, args: argparse.Namespace, flags: str = "") -> E
 def rendered(diagnosis: Diagnosis, args: argparse.Namespace, flags: str = "") -> str:
     """A diagnosis as the flags want it and the terminal can show it."""
     screen = terminal(sys.stdout, os.environ)
+    speak_in(vars(args).get("lang", "en"))
     return render(
         diagnosis,
         args.format,
@@ -48,6 +50,18 @@ def rendered(diagnosis: Diagnosis, args: argparse.Namespace, flags: str = "") ->
         utf8=screen.utf8,
         flags=flags,
     )
+
+
+def speak_in(lang: Lang) -> None:
+    """Have all views speak a language from now on."""
+    from triage.language.speaking import speak
+
+    if lang == "en":
+        speak(None)
+        return
+    from triage.learn.words import book
+
+    speak(book())
 
 
 def diagnosed(recording: Recording, judging: Judging) -> Diagnosis:

@@ -7,7 +7,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from triage.cli.flags import add_setting_flags, add_source_flags, examples
+from triage.cli.flags import add_language_flag, add_setting_flags, add_source_flags, examples
 from triage.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
     parser.add_argument(
         "--theme", choices=("dark", "light"), default="", help="colours (those of the last walk); NO_COLOR takes them away"
     )
+    add_language_flag(parser)
     group = parser.add_argument_group("in a browser")
     group.add_argument("--web", action="store_true", help="serve the walk as a web page; needs the extra 'web'")
     group.add_argument("--host", metavar="ADDRESS", help=f"address to listen at ({_HOST}: this machine only)")
@@ -117,12 +118,14 @@ def _walked(args: argparse.Namespace) -> ExitCode:
     import logging
 
     from triage.cli.effective import judging_of, settings_of
+    from triage.cli.report import speak_in
     from triage.playbooks import load_playbook
     from triage.tui.app import WalkApp
     from triage.tui.feed import joined_feed
     from triage.tui.remembered import read_remembered, remembered_file, write_remembered
     from triage.tui.worker import WorkerProcess
 
+    speak_in(args.lang)
     settings = settings_of(args)
     judging = judging_of(args, settings)
     room = joined_feed(os.environ) or WorkerProcess(_recordings(args, settings), partial(made_session, _given(args)))

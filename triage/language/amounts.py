@@ -25,7 +25,9 @@ def amount(text: str) -> str | None:
         return " ".join(f"{count} {_TIMES[unit]}" for count, unit in zip(words[::2], words[1::2], strict=True))
     found = _AMOUNT.fullmatch(text)
     if found is None:
-        return None
+        low, _, high = text.partition(" to ")
+        ends = (amount(low), amount(high)) if high else (None, None)
+        return f"{ends[0]} 至 {ends[1]}" if all(ends) else None
     count, unit, per = found.groups()
     count = count.replace(" to ", " 到 ")
     if unit in _TIMES and not per:
@@ -38,6 +40,8 @@ def amount(text: str) -> str | None:
 
 def _singular(noun: str) -> str:
     """The noun of one."""
+    if noun == "kinds of failure":
+        return "kind of failure"
     if noun.endswith("ies"):
         return f"{noun[:-3]}y"
     return noun[:-2] if noun.endswith(("sses", "xes", "ches")) else noun.removesuffix("s")

@@ -1,14 +1,14 @@
 """What is known in Chinese: phrases, names of signals, rules."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from triage.language.amounts import amount
-from triage.language.lang import Lang
 from triage.language.phrases import Book, Phrase
+from triage.model.playbook import Advice
 from triage.model.rule import Rule
 from triage.model.vocabulary import catalogue
 from triage.yamltext import load
@@ -46,29 +46,29 @@ def phrases() -> tuple[Phrase, ...]:
     return tuple(Phrase(*line.split("\t")) for line in lines if line)
 
 
-def said(text: str, lang: Lang) -> str:
-    """What the program wrote in English, in a language."""
-    return text if lang == "en" else book().say(text)
+def book(rules: Iterable[Rule], advice: Callable[[str], Advice]) -> Book:
+    """Everything that is known in Chinese: phrases, names of signals, rules and what their playbooks advise.
 
-
-@cache
-def book() -> Book:
-    """Everything that is known in Chinese of what is shipped."""
-    from triage.engine.rules.loading import load_rules
-
-    return Book([*phrases(), *_signals(), *(phrase for rule in load_rules() for phrase in of_rule(rule))], amount)
+    :param advice: what a kind's playbook says to do first and not to do
+    """
+    return Book([*phrases(), *_signals(), *(one for rule in rules for one in of_rule(rule, advice(rule.id)))], amount)
 
 
 def _signals() -> Iterator[Phrase]:
-    """Names of signals."""
-    return (Phrase(signal.noun, signal.noun_zh) for signal in catalogue().values())
+    """Names of signals, and what they mean."""
+    for signal in catalogue().values():
+        yield Phrase(signal.noun, signal.noun_zh)
+        yield Phrase(signal.meaning, f"{signal.noun_zh}。")
 
 
-def of_rule(rule: Rule) -> Iterator[Phrase]:
+def of_rule(rule: Rule, advice: Advice) -> Iterator[Phrase]:
     """The texts of a rule; none of one that is the user's own."""
     text = rule_texts().get(rule.id)
-    if text is not None:
-        yield Phrase(rule.title, text.title)
-        yield Phrase(rule.question, text.question)
-        yield Phrase(rule.finding.rstrip("."), text.finding)
-        yield Phrase(rule.finding, text.finding)
+    if text is None:
+        return
+    yield Phrase(rule.title, text.title)
+    yield Phrase(rule.question, text.question)
+    yield Phrase(rule.finding, text.finding)
+    yield Phrase(rule.finding.rstrip("."), text.finding)
+    yield Phrase(advice.first_step, text.first_step)
+    yield Phrase(advice.do_not, text.do_not)

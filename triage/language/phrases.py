@@ -4,6 +4,7 @@ A phrase is a text with gaps. What stands in a gap is said in Chinese, too, if t
 names, lines of logs and numbers are the same in every language. The phrase with the most words of its own wins.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +16,30 @@ LONGEST = 2000
 """Characters of a text that is looked up; what is longer holds data and stays as it is."""
 
 _GAP = re2.compile(r"\{([a-z_]+)\}")
-_DEEPEST = 6
+_ANY = "(.+?)"
+_NAME = "((?:[^:;]|[:;][^ ])+?)"
+_KINDS = {
+    "n": r"([\d.,]+[kMGT]?)",
+    "s": r"(\S+)",
+    "w": "((?:[^:;,]|[:;,][^ ])+?)",
+    "p": "([^()]+)",
+    "t": r"(≤ ?[\d:]+|[\d-]+ [\d:]+|[\d:]+)",
+    "d": r"(\d[\d.]* ?(?:d|h|min|s|ms)(?: \d+ (?:h|min|s))?)",
+}
+"""What may stand in a gap of one or two letters, by its first: a number, one word, one thing, what has no brackets, a moment, a
+length of time."""
+_NAMING = frozenset({"subject", "onset"})
+"""Gaps of findings that name one thing."""
+
+_LEAD = re2.compile(r"[^\pL\pN\s({\[<\"'/$-]+\s+")
+"""A sign before a text: a mark of a list, of a state, of a comment."""
+_VALUE = re2.compile(r" (?:[≥≤<>] ?)?[-−]?\d")
+"""Where a value may begin after a name."""
+_TAILS = {",": "，", ";": "；", ":": "："}
+_LISTS = (("; ", "；"), (", ", "，"))
+
+_DEEPEST = 8
+_MOST_KNOWN = 20_000
 
 
 @dataclass(frozen=True)
@@ -40,10 +64,15 @@ class Phrase:
         return tuple(part for part in _GAP.split(self.english)[::2] if part)
 
     @cached_property
+    def has_words(self) -> bool:
+        """Whether it is more than punctuation, so that it tells what a text is about."""
+        return any(char.isalpha() for word in self.words for char in word)
+
+    @cached_property
     def pattern(self) -> Any:
         """What finds it: a whole text."""
         parts = _GAP.split(self.english)
-        return re2.compile("".join("(.+?)" if place % 2 else re2.escape(part) for place, part in enumerate(parts)))
+        return re2.compile("".join(_held(part) if place % 2 else re2.escape(part) for place, part in enumerate(parts)))
 
     def read(self, text: str) -> Mapping[str, str] | None:
         """What stands in its gaps in a text; None if it is another text."""
@@ -54,7 +83,7 @@ class Phrase:
 
     def filled(self, parts: Mapping[str, str]) -> str:
         """The Chinese text with its gaps filled."""
-        return "".join(parts[part] if place % 2 else part for place, part in enumerate(_GAP.split(self.chinese)))
+        return spaced("".join(parts[part] if place % 2 else part for place, part in enumerate(_GAP.split(self.chinese))))
 
 
 class Book:
@@ -75,7 +104,7 @@ class Book:
         if not text or len(text) > LONGEST or depth > _DEEPEST:
             return text
         if text not in self._known:
-            if len(self._known) > 20_000:
+            if len(self._known) > _MOST_KNOWN:
                 self._known.clear()
             self._known[text] = self._said(text, depth)
         return self._known[text]
@@ -84,17 +113,54 @@ class Book:
         whole = self._whole.get(text) or self._amount(text)
         if whole is not None:
             return whole
+        if text[-1] in _TAILS and len(text) > 1:
+            told = self.say(text[:-1], depth + 1)
+            return f"{told}{_TAILS[text[-1]]}" if told != text[:-1] else text
+        lead = _LEAD.match(text)
+        if lead is not None:
+            return f"{lead[0]}{self.say(text[lead.end() :], depth + 1)}"
         for phrase in self._gapped:
             parts = phrase.read(text)
             if parts is not None:
-                return phrase.filled({name: self.say(part, depth + 1) for name, part in parts.items()})
-        return self._in_parts(text, depth)
+                held = {name: self.say(part, depth + 1) for name, part in parts.items()}
+                if phrase.has_words or held != parts:
+                    return phrase.filled(held)
+        return self._introduced(text, depth) or self._measured(text, depth) or self._listed(text, depth)
 
-    def _in_parts(self, text: str, depth: int) -> str:
-        """A list of texts, each said by itself; a text that nobody knows as it is."""
-        for english, chinese in (("; ", "；"), (", ", "，")):
+    def _measured(self, text: str, depth: int) -> str:
+        """A name that is known and the value after it; empty if it is something else."""
+        for found in _VALUE.finditer(text):
+            name, value = text[: found.start()], text[found.start() + 1 :]
+            said = self.say(name, depth + 1)
+            if said != name:
+                return f"{said} {self.say(value, depth + 1)}"
+        return ""
+
+    def _introduced(self, text: str, depth: int) -> str:
+        """Something that is known and what is said of it; empty if it is something else."""
+        head, _, rest = text.partition(": ")
+        said = self.say(head, depth + 1) if rest else head
+        return f"{said}：{self.say(rest, depth + 1)}" if said != head else ""
+
+    def _listed(self, text: str, depth: int) -> str:
+        """A list, each part by itself; a text that nobody knows as it is."""
+        for english, chinese in _LISTS:
             parts = text.split(english)
-            said = [self.say(part, depth + 1) for part in parts]
-            if len(parts) > 1 and said != parts:
-                return chinese.join(said)
+            told = [self.say(part, depth + 1) for part in parts] if len(parts) > 1 else parts
+            if told != parts:
+                return chinese.join(told)
         return text
+
+
+def spaced(text: str) -> str:
+    """A text with a space between Chinese and Latin, and none between two Chinese characters."""
+    text = re.sub(r"(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])", "", text)
+    text = re.sub(r"(?<=[\u4e00-\u9fff])(?=[A-Za-z0-9])", " ", text)
+    return re.sub(r"(?<=[A-Za-z0-9%])(?=[\u4e00-\u9fff])", " ", text)
+
+
+def _held(gap: str) -> str:
+    """What may stand in a gap."""
+    if gap in _NAMING:
+        return _NAME
+    return _KINDS.get(gap[0], _ANY) if len(gap) <= 2 else _ANY

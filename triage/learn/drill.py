@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from triage.language.chinese import said
 from triage.language.lang import Lang
 from triage.learn.cases import Case
 from triage.learn.chrome import colon, comma, entry, say
@@ -12,6 +11,7 @@ from triage.learn.experts import MINUTES, Sort
 from triage.learn.logs import log_names
 from triage.learn.screen import Paper, Screen
 from triage.learn.steps import ask_rule, show_changes, show_lines, show_signal, show_told, signal_told
+from triage.learn.words import said
 from triage.model.diagnosis import Promised
 from triage.model.rule import Rule
 from triage.model.vocabulary import Layer, catalogue

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from triage.language.chinese import said
 from triage.language.lang import Lang
 from triage.learn.cases import Case
 from triage.learn.chrome import colon, comma, entry, say
 from triage.learn.experts import MINUTES, Seen, Sort, expert_looks, expert_path
 from triage.learn.screen import Paper
+from triage.learn.words import said
 from triage.model.diagnosis import LayerView
 from triage.model.rule import Rule
 from triage.model.vocabulary import Layer

@@ -7,6 +7,7 @@ from typing import Protocol
 from rich.console import Console
 from rich.text import Text
 
+from triage.language.wrapping import is_wide, line_breaks
 from triage.render.safe import ascii_only, inert_text
 from triage.render.terminal import terminal
 
@@ -54,7 +55,8 @@ class Screen:
         plain = inert_text(text, _LONGEST)
         words = Text(plain if self.utf8 else ascii_only(plain), style=style)
         room = max(self._console.width - indent - hang, _NARROWEST)
-        for number, row in enumerate(words.wrap(self._console, room)):
+        wide = is_wide(words.plain)
+        for number, row in enumerate(words.divide(line_breaks(words.plain, room)) if wide else words.wrap(self._console, room)):
             row.rstrip()
             self._console.print(Text(" " * (indent + (hang if number else 0))) + row, soft_wrap=True)
 

@@ -6,7 +6,6 @@ from math import isinf
 
 from triage.engine.quantiles import Interval
 from triage.engine.sources import how_to_get
-from triage.language.chinese import said
 from triage.language.lang import Lang
 from triage.learn.cases import Case
 from triage.learn.chrome import colon, comma, entry, say
@@ -14,6 +13,7 @@ from triage.learn.lesson import Look
 from triage.learn.logs import found_lines
 from triage.learn.looking import changes_of, curve_of, rows_of, unit_of
 from triage.learn.screen import Paper
+from triage.learn.words import said
 from triage.model.diagnosis import Evidence, Finding, Spark, Verdict
 from triage.model.rule import Stat
 from triage.model.units import clock, interval, quantity

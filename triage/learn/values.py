@@ -6,13 +6,13 @@ from math import prod
 
 from triage.engine.frame import Grid
 from triage.engine.statistics import statistic
-from triage.language.chinese import said
 from triage.language.lang import Lang
 from triage.learn.cases import Case
 from triage.learn.chrome import colon
 from triage.learn.lesson import Claim, Lesson, Value
 from triage.learn.looking import subjects_like, unit_of
 from triage.learn.texts import Both, filled
+from triage.learn.words import said
 from triage.model.units import NO_DATA, quantity
 from triage.model.vocabulary import catalogue
 

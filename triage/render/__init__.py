@@ -58,15 +58,18 @@ def render(
     if format == "markdown":
         if brief:
             from triage.render.brief import brief_markdown
+            from triage.render.foreign import in_markdown
 
-            return brief_markdown(diagnosis, flags=flags)
+            return in_markdown(brief_markdown(diagnosis, flags=flags))
+        from triage.render.foreign import in_markdown
         from triage.render.markdown import to_markdown
 
-        return to_markdown(diagnosis, verbose=verbose, flags=flags)
+        return in_markdown(to_markdown(diagnosis, verbose=verbose, flags=flags))
     if format == "html":
+        from triage.render.foreign import in_html
         from triage.render.html import to_html
 
-        return to_html(diagnosis, flags=flags)
+        return in_html(to_html(diagnosis, flags=flags))
     raise UsageError(f"no format is called {format}", f"choose one of {', '.join(FORMATS)}")
 
 

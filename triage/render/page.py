@@ -8,6 +8,8 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from triage.language.speaking import said
+from triage.language.wrapping import is_wide, line_breaks
 from triage.render.safe import ascii_only
 from triage.render.spark import Piece
 
@@ -110,7 +112,7 @@ class Page:
         if not text.plain:
             return
         room = max(min(self.width, _READABLE) - start.cell_len, 10)
-        for number, part in enumerate(text.wrap(self._console, room, overflow="fold")):
+        for number, part in enumerate(self._wrapped(text, room)):
             part.rstrip()
             self.lines.append((start if number == 0 else Text(" " * start.cell_len)) + part)
 
@@ -186,7 +188,13 @@ class Page:
 
     def _word(self, word: Words) -> Text:
         text, style = (word, "") if isinstance(word, str) else word
-        return Text(self._folded(text), STYLES.get(style, ""))
+        return Text(self._folded(text if style == "command" else said(text)), STYLES.get(style, ""))
+
+    def _wrapped(self, text: Text, room: int) -> list[Text]:
+        """The lines of a text."""
+        if is_wide(text.plain):
+            return [*text.divide(line_breaks(text.plain, room))]
+        return [*text.wrap(self._console, room, overflow="fold")]
 
     def _folded(self, text: str) -> str:
         if self.utf8:
@@ -197,7 +205,7 @@ class Page:
 
     def _cells(self, cells: Sequence[Text], widths: Sequence[int], indent: int, flex: int) -> None:
         """One row, as many lines high as its flexible cell."""
-        flexible = [*cells[flex].wrap(self._console, max(widths[flex], 1), overflow="fold")] or [Text()]
+        flexible = self._wrapped(cells[flex], max(widths[flex], 1)) or [Text()]
         for number, part in enumerate(flexible):
             part.rstrip()
             row = [part if index == flex else cell if number == 0 else Text() for index, cell in enumerate(cells)]

@@ -3,8 +3,8 @@
 A place is a word and a name, as in ``rule:retry-storm``; the lists on all screens use the same places.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from textual.content import Content
 
@@ -67,7 +67,6 @@ class Detail:
     :param evidence: what the chart shows, if anything
     :param foot: below the chart
     :param copies: lines to take along, the most useful first
-    :param events: what is looked at of all that happened, which is drawn as lanes; None: no lanes are wanted
     :param compares: whether the subjects of the evidence's signal are worth seeing side by side here
     """
 
@@ -76,7 +75,6 @@ class Detail:
     foot: Draw = nothing
     copies: tuple[str, ...] = ()
     compares: bool = True
-    events: tuple[Event, ...] | None = None
 
 
 def detail_of(where: str, snapshot: Snapshot) -> Detail:
@@ -114,7 +112,7 @@ def _vital_detail(vital: Vital, snapshot: Snapshot) -> Detail:
         limit = f"{read.limit} ({read.whose})" if read.whose else read.limit
         labels = (("now ", read.now), ("limit ", limit), ("baseline ", read.usual), ("", read.when))
         parts = [text((read.value, style)), *(text((label, "dim"), said) for label, said in labels if said)]
-        reason = hanging(text("  "), Content(read.reason), width) if read.reason else ""
+        reason = hanging(text("  "), text(read.reason), width) if read.reason else ""
         return lines(hanging(text(""), name, width), hanging(text("  "), joined(parts), width), reason)
 
     return Detail(head, evidence if evidence.spark else None, foot_of(evidence, snapshot), copies_of(evidence))
@@ -140,7 +138,7 @@ def _odd_detail(kind: str, number: int, snapshot: Snapshot) -> Detail:
             return Detail()
         one = odd[number]
         told = [(one.sort, odd_line(one, snapshot.near)), ("of", named(one.subject)), ("what", one.of), ("says", one.text)]
-    return Detail(lambda width: lines(*(labelled(label, Content(said), width) for label, said in told)))
+    return Detail(lambda width: lines(*(labelled(label, text(said), width) for label, said in told)))
 
 
 def _layer_detail(layer: Layer, snapshot: Snapshot) -> Detail:
@@ -153,10 +151,10 @@ def _layer_detail(layer: Layer, snapshot: Snapshot) -> Detail:
     detail = question_detail(first, snapshot)
 
     def foot(width: int) -> Content:
-        rest = [hanging(severity_sign(q.finding), Content(f"{q.title}  {q.rule}"), width) for q in others if q.finding]
+        rest = [hanging(severity_sign(q.finding), text(f"{q.title}  {q.rule}"), width) for q in others if q.finding]
         return lines(detail.foot(width), *([heading(f"also in {layer.value}", width), *rest] if rest else []))
 
-    return replace(detail, foot=foot)
+    return Detail(detail.head, detail.evidence, foot, detail.copies)
 
 
 def _rank(question: Question, snapshot: Snapshot) -> int:
@@ -185,13 +183,13 @@ def _layer_summary(layer: Layer, snapshot: Snapshot, width: int) -> Content:
     ways = gaps([gap for gap in snapshot.diagnosis.not_evaluated if gap.layer is layer])[:3]
     if ways:
         told.append(text("  To see more:"))
-        told += [hanging(text(("  ? ", "unsure")), Content(way.how), width) for way in ways]
+        told += [hanging(text(("  ? ", "unsure")), text(way.how), width) for way in ways]
     return lines(*told)
 
 
 def question_line(question: Question, snapshot: Snapshot) -> Content:
     """Title and the deciding value."""
-    return Content.assemble(f"{question.title}: ", here_and_otherwise(question, snapshot.near))
+    return text(question.title, ": ", here_and_otherwise(question, snapshot.near))
 
 
 # Questions
@@ -208,7 +206,7 @@ def question_detail(question: Question, snapshot: Snapshot) -> Detail:
     else:
         head = lambda width: missing_text(question, snapshot, width)  # noqa: E731
     foot = foot_of(evidence, snapshot, question) if evidence is not None else nothing
-    return Detail(head, evidence, foot, copies_of(evidence, question.finding), events=happened(evidence, snapshot))
+    return Detail(head, evidence, foot, copies_of(evidence, question.finding))
 
 
 def finding_text(finding: Finding, snapshot: Snapshot, width: int) -> Content:
@@ -231,7 +229,7 @@ def finding_text(finding: Finding, snapshot: Snapshot, width: int) -> Content:
     if finding.contradicts:
         told.append(hanging(text("  "), text((against(finding, snapshot.near), "unsure")), width))
     if finding.first_step:
-        told.append(hanging(text(("  first step ", "strong")), Content(finding.first_step), width))
+        told.append(hanging(text(("  first step ", "strong")), text(finding.first_step), width))
     return lines(*told)
 
 
@@ -270,7 +268,7 @@ def missing_text(question: Question, snapshot: Snapshot, width: int) -> Content:
         hanging(text("  missing  "), Content(", ".join(map(short, question.missing)) or "nothing was measured"), width),
     ]
     if question.how_to_get:
-        told.append(hanging(text("  to get it  "), Content(question.how_to_get), width))
+        told.append(hanging(text("  to get it  "), text(question.how_to_get), width))
     return lines(*told)
 
 
@@ -297,13 +295,7 @@ def piece_of(owner: str, where: str, snapshot: Snapshot) -> Detail:
         return Detail()
     evidence, question = pieces[int(number)], snapshot.question(owner.partition(":")[2])
     finding = question.finding if question is not None else None
-    told = foot_of(evidence, snapshot, question)
-    return Detail(nothing, evidence, told, copies_of(evidence, finding), events=happened(evidence, snapshot))
-
-
-def happened(evidence: Evidence | None, snapshot: Snapshot) -> tuple[Event, ...] | None:
-    """The events that a piece of evidence speaks of; None where it speaks of something else."""
-    return tuple(events_of(evidence, snapshot)) if evidence is not None and evidence.signal.startswith("event:") else None
+    return Detail(nothing, evidence, foot_of(evidence, snapshot, question), copies_of(evidence, finding))
 
 
 def foot_of(evidence: Evidence, snapshot: Snapshot, question: Question | None = None) -> Draw:
@@ -317,25 +309,24 @@ def foot_of(evidence: Evidence, snapshot: Snapshot, question: Question | None = 
 
 def _foot_lines(evidence: Evidence, snapshot: Snapshot, question: Question | None, width: int) -> Iterator[Content]:
     queries = copies_of(evidence, question.finding if question is not None else None)
-    written = happened(evidence, snapshot)
-    if written is not None:
-        yield from _event_lines(written, snapshot, width)
     if queries:
         yield labelled("by hand", text((queries[0], "command")), width, "strong")
-    yield labelled("of", Content(named(evidence.subject)), width)
+    yield labelled("of", text(named(evidence.subject)), width)
     drawn = coarse(evidence, snapshot) if not is_told(evidence) else None
     for label, said in numbers(drawn, snapshot.near) if drawn is not None else []:
-        yield labelled(label, Content(said), width)
+        yield labelled(label, text(said), width)
     told = meaning(evidence)
     if told:
-        yield labelled("means", Content(told), width)
-    if evidence.text and written is None:
-        yield labelled("says", Content(evidence.text), width)
+        yield labelled("means", text(told), width)
+    if evidence.text and not evidence.signal.startswith("event:"):
+        yield labelled("says", text(evidence.text), width)
+    if evidence.signal.startswith("event:"):
+        yield from _event_lines(events_of(evidence, snapshot), snapshot, width)
     for line in queries[1:]:
         yield labelled("also", text((line, "command")), width, "strong")
 
 
-def _event_lines(events: Sequence[Event], snapshot: Snapshot, width: int) -> Iterator[Content]:
+def _event_lines(events: list[Event], snapshot: Snapshot, width: int) -> Iterator[Content]:
     """The events themselves, as they were written."""
     for event in events[:_EVENTS]:
         lead = text((f"{clock(event.time, snapshot.near)} ", "dim"))
@@ -387,7 +378,7 @@ def _source_detail(name: str, snapshot: Snapshot) -> Detail:
 
     def head(width: int) -> Content:
         return lines(
-            text((known.name, "strong"), f"  {known.state}"), hanging(text("  "), Content(known.reason or "All is well."), width)
+            text((known.name, "strong"), f"  {known.state}"), hanging(text("  "), text(known.reason or "All is well."), width)
         )
 
     return Detail(head)
@@ -398,6 +389,6 @@ def _signal_text(known: SignalCoverage, told: str, layer: Layer, width: int) -> 
     state = known.state.replace("_", " ")
     return lines(
         text((known.signal, "strong"), f"  {state}, {layer.value} layer, {counted(known.subjects, 'subject')}"),
-        hanging(text("  "), Content(told), width),
+        hanging(text("  "), text(told), width),
         hanging(text("  "), text((known.reason, "unsure")), width) if known.reason else "",
     )

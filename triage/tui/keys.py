@@ -2,7 +2,10 @@
 
 from dataclasses import dataclass
 
+from rich.cells import cell_len
 from textual.binding import Binding
+
+from triage.language.speaking import said
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ class Key:
     @property
     def width(self) -> int:
         """Cells at the foot: the key, its name, and a space after each."""
-        return len(self.shown) + len(self.name) + 2
+        return cell_len(self.shown) + cell_len(said(self.name)) + 2
 
 
 KEYS = (
@@ -63,14 +66,6 @@ KEYS = (
     Key("slash", "/", "search", "Find", 7, "search kinds of failure, questions and signals"),
     Key("f", "f", "filter", "Filter", 10, "only those rows of the list in which some words stand"),
     Key("o", "o", "sources", "Sources", 11, "sources and signals: where the data comes from"),
-    Key(
-        "v",
-        "v",
-        "events",
-        "Events",
-        9,
-        "what happened: changes, restarts, Xids, log lines as written, over the trouble",
-    ),
     Key(
         "b", "b", "beside", "Beside", 10, "the highlighted signal of each replica, card and machine side by side; Enter pins one"
     ),

@@ -70,7 +70,7 @@ def vital_row(vital: Vital, snapshot: Snapshot) -> Row:
         value = fitted(text((read.value, style)), max(len(read.value), 11))
         now = fitted(text((f"now {read.now}" if read.now else "", "dim")), 14) if roomy else text("")
         whose = f" ({read.whose if width >= _WIDE else in_a_word(read.whose)})" if read.whose else ""
-        test = fitted(Content(f"{read.limit}{whose}" if read.limit else read.reason), _LIMIT_WIDE if width >= _WIDE else _LIMIT)
+        test = fitted(text(f"{read.limit}{whose}" if read.limit else read.reason), _LIMIT_WIDE if width >= _WIDE else _LIMIT)
         left = Content.assemble(name, value, " ", now, test, text((f" {read.when}", "dim")))
         return spread(left, curve(vital.spark, snapshot, min(_CURVE, width - left.cell_length - 2), vital.limit), width)
 
@@ -100,7 +100,7 @@ def odd_row(number: int, kind: str, said: str) -> Row:
     :param kind: ``odd`` or ``unread``
     """
     sign, style = ("△ ", "new") if kind == "odd" else ("? ", "unsure")
-    return Row(f"{kind}:{number}", lambda width: hanging(text((sign, style)), Content(said), width))
+    return Row(f"{kind}:{number}", lambda width: hanging(text((sign, style)), text(said), width))
 
 
 def _stem(layer: Layer) -> Content:
@@ -118,7 +118,7 @@ def question_row(question: Question, snapshot: Snapshot) -> Row:
     """A question with its answer, the value here, and what it would be otherwise."""
 
     def draw(width: int) -> Content:
-        asked = Content.assemble(question.text, verdict_moved(question, snapshot))
+        asked = text(question.text, verdict_moved(question, snapshot))
         return lines(
             hanging(mark(question.verdict, snapshot), asked, width), hanging(Content("    "), _because(question, snapshot), width)
         )
@@ -142,7 +142,7 @@ def short_row(question: Question, snapshot: Snapshot, note: str = "") -> Row:
     """
 
     def draw(width: int) -> Content:
-        name = Content.assemble(question.title, text((f"  {question.rule}", "dim")), verdict_moved(question, snapshot))
+        name = text(question.title, text((f"  {question.rule}", "dim")), verdict_moved(question, snapshot))
         below = [_because(question, snapshot), *([text((note, "dim"))] if note else [])]
         return lines(
             hanging(mark(question.verdict, snapshot), name, width), *(hanging(text("    "), line, width) for line in below)

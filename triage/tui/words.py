@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 from textual.content import Content
 
+from triage.language.speaking import said
+from triage.language.wrapping import is_wide, line_breaks
 from triage.memory.looks import kind_key
 from triage.model.diagnosis import Evidence, Finding, LayerState, Promised, Spark, Status, Verdict
 from triage.model.units import clock, compared, duration, quantity
@@ -82,8 +84,18 @@ Part = str | tuple[str, str] | Content
 
 
 def text(*parts: Part) -> Content:
-    """Words joined; a pair is a text and a key of :data:`STYLES`."""
-    return Content.assemble(*(part if isinstance(part, str | Content) else (part[0], STYLES[part[1]]) for part in parts))
+    """Words joined, in the language that is spoken; a pair is a text and a key of :data:`STYLES`. Commands stay as they are."""
+    return Content.assemble(*map(_part, parts))
+
+
+def _part(part: Part) -> str | tuple[str, str] | Content:
+    """One piece of a text."""
+    if isinstance(part, Content):
+        return part
+    if isinstance(part, str):
+        return said(part)
+    words, style = part
+    return words if style == "command" else said(words), STYLES[style]
 
 
 def lines(*given: Content | str) -> Content:
@@ -94,9 +106,16 @@ def lines(*given: Content | str) -> Content:
 def hanging(lead: Content, body: Content, width: int) -> Content:
     """Text wrapped after a lead, its further lines below its first word."""
     indent = lead.cell_length
-    wrapped = body.wrap(max(width - indent, 10)) or [Content("")]
+    wrapped = _wrapped(body, max(width - indent, 10)) or [Content("")]
     rest = (Content(" " * indent).append(line.rstrip()) for line in wrapped[1:])
     return Content("\n").join([lead.append(wrapped[0].rstrip()), *rest])
+
+
+def _wrapped(body: Content, width: int) -> list[Content]:
+    """The lines of a text."""
+    if not is_wide(body.plain):
+        return list(body.wrap(width))
+    return [part for line in body.split("\n") for part in (line.divide(line_breaks(line.plain, width)) or [line])]
 
 
 def first_lines(content: Content, most: int, width: int) -> Content:
@@ -125,6 +144,7 @@ def spread(left: Content, right: Content, width: int) -> Content:
 
 def heading(title: str, width: int) -> Content:
     """A line across that names what follows."""
+    title = said(title)
     return text(("── ", "dim"), (title, "strong"), (" " + "─" * max(width - cell_len(title) - 4, 0), "dim"))
 
 
@@ -190,7 +210,7 @@ def here_and_otherwise(question: Question, near: float) -> Content:
     read = reading(evidence, near)
     other = otherwise(evidence)
     what = text((short(read.what), "strong"), " ")
-    return Content.assemble(what, _value(read, VERDICTS[question.verdict][2]), *([f"; otherwise {other}"] if other else []))
+    return text(what, _value(read, VERDICTS[question.verdict][2]), *([f"; otherwise {other}"] if other else []))
 
 
 def _value(read: Reading, style: str) -> Content:

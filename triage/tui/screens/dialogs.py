@@ -75,7 +75,7 @@ def _help(width: int, words: tuple[str, ...] = ()) -> Content:
     for title, given in _SECTIONS:
         kept = [line for line in given if holds(f"{title} {line[0]} {line[2]}", words)]
         told += [heading(title, width)] if kept else []
-        told += [hanging(text((f"  {lead}", style)) if lead else text("  "), Content(said), width) for lead, style, said in kept]
+        told += [hanging(text((f"  {lead}", style)) if lead else text("  "), text(said), width) for lead, style, said in kept]
     return lines(*told) if told else text(("  nothing is called so", "dim"))
 
 

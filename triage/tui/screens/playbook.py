@@ -75,7 +75,7 @@ class PlaybookScreen(WalkScreen):
             return lines(
                 hanging(text(" "), text((book.title, "strong")), width),
                 hanging(text(" "), text((said, "dim")), width),
-                hanging(text((" first  ", "warn")), Content(book.first_step), width),
+                hanging(text((" first  ", "warn")), text(book.first_step), width),
             )
 
         return draw
@@ -108,7 +108,7 @@ class PlaybookScreen(WalkScreen):
         def draw(width: int) -> Content:
             indent = text(" " * 10)
             return lines(
-                hanging(text(mark), Content(self._filled(step.text)), width),
+                hanging(text(mark), text(self._filled(step.text)), width),
                 *(hanging(indent, note, width) for note in below),
                 *(hanging(indent, text((line, "command")), width) for line in code),
             )

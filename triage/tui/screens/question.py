@@ -115,15 +115,13 @@ def _answered(question: Question, snapshot: Snapshot, width: int, *, brief: bool
     told = [hanging(text(" "), text((question.text, "strong")), width)]
     lead = Content.assemble(" ", answer(question, snapshot), verdict_moved(question, snapshot), "  ")
     if question.finding is not None:
-        told.append(hanging(lead, Content(question.finding.summary), width))
+        told.append(hanging(lead, text(question.finding.summary), width))
         if not brief:
             told.append(hanging(text("   "), _placed(question.finding, snapshot), width))
     elif question.missing:
-        told.append(
-            hanging(lead, Content(f"To get what is missing: {question.how_to_get}" if question.how_to_get else ""), width)
-        )
+        told.append(hanging(lead, text(f"To get what is missing: {question.how_to_get}" if question.how_to_get else ""), width))
     else:
-        told.append(hanging(lead, Content(f"{question.title}: ruled out."), width))
+        told.append(hanging(lead, text(f"{question.title}: ruled out."), width))
     return lines(*told)
 
 

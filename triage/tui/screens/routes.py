@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 from triage.model.vocabulary import Layer, catalogue
 from triage.tui.places import is_piece
-from triage.tui.screens.happened import HappenedScreen
 from triage.tui.screens.history import HistoryScreen
 from triage.tui.screens.layer import LayerScreen
 from triage.tui.screens.overview import ChainScreen, MissingScreen, OddScreen, WhyNotScreen
@@ -20,7 +19,6 @@ LISTS: dict[str, Callable[[Scene], WalkScreen]] = {
     "odd": OddScreen,
     "chain": ChainScreen,
     "search": SearchScreen,
-    "events": HappenedScreen,
     "history": HistoryScreen,
 }
 

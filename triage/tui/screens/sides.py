@@ -134,8 +134,8 @@ def _foot(side: Side, width: int) -> Content:
     parts = ", ".join(named(one) for one in side.part_of)
     return lines(
         labelled("by hand", text((side.query, "command")), width, "strong") if side.query else "",
-        labelled("part of", Content(parts), width) if parts else "",
-        labelled("id", Content(side.subject), width),
+        labelled("part of", text(parts), width) if parts else "",
+        labelled("id", text(side.subject), width),
     )
 
 

@@ -41,7 +41,7 @@ class StackScreen(ListScreen):
             else:
                 told.append(hanging(text(" "), text((window(diagnosis), "dim")), width))
             told += [first_lines(line, _ANSWER, width) if not self.is_tall else line for line in self._axis(width)]
-            told += [hanging(text((" △ ", "new")), Content(line), width) for line in news[:_NEWS]]
+            told += [hanging(text((" △ ", "new")), text(line), width) for line in news[:_NEWS]]
             if self.scene.is_first_time:
                 told.append(text((" new here? ", "window"), (_HINT, "dim")))
             return lines(*told)
@@ -52,13 +52,13 @@ class StackScreen(ListScreen):
         """What is known of the cause; where it is open also what nothing explains."""
         diagnosis = self.snapshot.diagnosis
         if diagnosis.cause.state is not CauseState.NONE:
-            yield hanging(text((" cause ", "dim")), Content(how_sure(diagnosis)), width)
+            yield hanging(text((" cause ", "dim")), text(how_sure(diagnosis)), width)
         if not is_open(diagnosis):
             return
         left = [unread_line(one) for one in diagnosis.unread[:1]]
         left += [odd_line(one, diagnosis.window.end) for one in left_over(diagnosis, anyway=True)[:_NEWS]]
         for told in left if self.is_tall else left[:1]:
-            yield hanging(text((" odd ", "new")), Content(told), width)
+            yield hanging(text((" odd ", "new")), text(told), width)
 
     def _vitals(self) -> list[Row]:
         """What users notice; on a short screen those that are kept on one line."""

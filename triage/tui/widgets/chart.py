@@ -57,7 +57,7 @@ class Chart(Vertical):
         self.query_one(CurvePlot).show(curve, snapshot.near)
         self.query_one(".legend", Static).update(_legend(curve, snapshot.near, pinned))
         said = description(curve, snapshot.near)
-        self.query_one(".sentence", Static).update(Content(f"Of {named(pinned)}: {said}" if pinned else said))
+        self.query_one(".sentence", Static).update(text(f"Of {named(pinned)}: {said}" if pinned else said))
 
 
 def _legend(curve: Curve, near: float, pinned: str) -> Content:

@@ -39,10 +39,10 @@ class Crumb(Drawn):
         shown = _shown(self._way, _room(self._scene, self.content_size.width))
         begin = len(_CUT) if len(shown) < len(self._way) else 0
         for step in shown:
-            if begin <= place < begin + Content(step.name).cell_length:
+            if begin <= place < begin + text(step.name).cell_length:
                 self.post_message(PlaceChosen(step.address))
                 return
-            begin += Content(step.name).cell_length + len(_BETWEEN)
+            begin += text(step.name).cell_length + len(_BETWEEN)
 
 
 def _line(scene: Scene, way: tuple[Stop, ...], width: int) -> Content:
@@ -59,7 +59,7 @@ def _line(scene: Scene, way: tuple[Stop, ...], width: int) -> Content:
 def _shown(way: tuple[Stop, ...], room: int) -> tuple[Stop, ...]:
     """As many steps as there is room for, the last ones."""
     for first in range(len(way)):
-        cells = sum(Content(step.name).cell_length for step in way[first:]) + len(_BETWEEN) * (len(way) - first - 1)
+        cells = sum(text(step.name).cell_length for step in way[first:]) + len(_BETWEEN) * (len(way) - first - 1)
         if cells + (len(_CUT) if first else 0) <= room:
             return way[first:]
     return way[-1:]

@@ -5,6 +5,7 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
+from triage.language.speaking import said
 from triage.tui.keys import Foot, fitting
 from triage.tui.words import STYLES
 
@@ -20,7 +21,7 @@ class KeyBar(Widget):
         """Keys with their names."""
         parts: list[str | tuple[str, str]] = []
         for key in fitting(self.size.width, self.foot):
-            parts += [(key.shown, f"{STYLES['command']} bold"), f" {key.name} "]
+            parts += [(key.shown, f"{STYLES['command']} bold"), f" {said(key.name)} "]
         return Content.assemble(*parts)
 
     async def on_click(self, event: events.Click) -> None:
