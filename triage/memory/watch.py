@@ -46,7 +46,7 @@ class Watch:
     @property
     def begun(self) -> dict[str, float]:
         """When trouble began that still goes on, as a recording knows it."""
-        return {trouble_of(key): life.since for key, life in self.memory.up() if life.since is not None and life.gone is None}
+        return {trouble_of(key): life.since for key, life in self.memory.up() if life.since is not None}
 
     def saw(self, diagnosis: Diagnosis, window: Window) -> Recalled:
         """What a diagnosis of a window means; from then on it is remembered."""

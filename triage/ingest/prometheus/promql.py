@@ -27,6 +27,10 @@ SAMPLES = 80_000
 FEWEST_POINTS = 12
 """However many series there are, this many points are asked for: with fewer a window of a third of the span says nothing."""
 
+_SCRAPED, _POINTS_OF_SCRAPES = "target.up", 1000
+"""Whether scrapes succeed is asked for scrape by scrape, as far as that is possible: who died a minute ago is not alive, and a
+sample a minute would say so two minutes later."""
+
 RATE_INTERVALS = 4.0
 """A rate is taken over this many scrape intervals at least, so that one missed scrape leaves no hole in it."""
 
@@ -257,7 +261,10 @@ def query_for(
     reading = _reading(measured)
     buckets = BUCKETS if any(use.part == "bucket" for use in uses) else 1
     variants = VARIANTS if any(use.entry.where for use in uses) else 1
-    grid = grid_of(window, interval, points_for(subjects * buckets * variants))
+    points = points_for(subjects * buckets * variants)
+    if {use.entry.signal for use in measured} == {_SCRAPED}:
+        points = max(points, min(_POINTS_OF_SCRAPES, SAMPLES // max(1, subjects)))
+    grid = grid_of(window, interval, points)
     if reading == "mean" and grid.step < MEAN_INTERVALS * interval:
         reading = "last"
     span = 0.0 if measured else grid.step
