@@ -92,8 +92,8 @@ def test_the_encoding_decides_on_the_characters() -> None:
         (
             "inconclusive",
             (
-                "LLM-PROD UNKNOWN - Nothing can be said: no source brought engine metrics; cause open, 7 kinds could"
-                " not be ruled out | findings=0 evaluated=0;;;0;101"
+                "LLM-PROD UNKNOWN - Nothing can be said: no source brought engine metrics; nothing could be judged"
+                " | findings=0 evaluated=0;;;0;101"
             ),
         ),
     ],

@@ -13,6 +13,7 @@ from triage.engine.explanation.state import harm_of, state_of
 from triage.engine.frame import Frame
 from triage.engine.observations import observe
 from triage.engine.promises import ledger, signals_noticed
+from triage.engine.promises.signs import signs
 from triage.engine.rules.evaluate import Ruling, evaluate
 from triage.engine.symptoms import symptoms
 from triage.engine.witnesses import question
@@ -61,7 +62,7 @@ def diagnose(
         status=status,
         cause=cause_of(status, findings, rulings, signals_noticed(frame)),
         headline=headline(status, findings, vitals, odd, unread, recording, (_judged(rulings), len(rules))),
-        vitals=vitals,
+        vitals=(*vitals, *signs(frame, vitals)),
         symptoms=noticed,
         findings=findings,
         ruled_out=coverage.ruled_out(rulings, findings),

@@ -221,6 +221,10 @@ class Symptom(Part):
     evidence: Evidence
 
 
+NOT_MEASURED = "not measured"
+"""Reason of a vital sign that nobody measures."""
+
+
 class Vital(Part):
     """One thing that users notice, whether it is well or not: the ledger of promises.
 
@@ -234,6 +238,8 @@ class Vital(Part):
     :param since: when it was first broken, Unix seconds; ``until`` is when that ended, null while it goes on
     :param harm: how far beyond it is × whose share × how long, of a broken one: from 1 on it is an incident
     :param reason: why it is open, or what broke it, one sentence
+    :param mean: over the window, of a delay of which no quantile is known
+    :param noticed: whether the state of the service rests on it; not on what is only told (that nobody measures it, the KV cache)
     """
 
     name: str
@@ -252,6 +258,8 @@ class Vital(Part):
     until: float | None = None
     harm: float = 0.0
     reason: str = ""
+    mean: float | None = None
+    noticed: bool = True
     query: str = ""
     spark: Spark | None = None
 

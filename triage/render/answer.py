@@ -2,17 +2,17 @@
 
 from dataclasses import dataclass
 
-from triage.model.diagnosis import CauseState, Diagnosis, Finding, Odd, Promised, Rival, Status, Unread
+from triage.model.diagnosis import CauseState, Diagnosis, Finding, Odd, Promised, Rival, Status, Unread, Vital
 from triage.model.units import clock
 from triage.render.reading import (
     counted,
     first_way,
     gaps,
-    is_refused,
     lasted,
     listed,
     muted_line,
     named,
+    poor_source,
     shortened,
     those,
     window,
@@ -68,7 +68,7 @@ def five_lines(diagnosis: Diagnosis, flags: str = "") -> tuple[Told, Told, Told,
 
 def _standing(diagnosis: Diagnosis) -> str:
     """Since when, where, and how sure; of a service that nothing befell which time was judged."""
-    return standing(diagnosis) if span(diagnosis) else "; ".join([_window_of(diagnosis), standing(diagnosis)])
+    return "; ".join(part for part in ("" if span(diagnosis) else _window_of(diagnosis), standing(diagnosis)) if part)
 
 
 def standing(diagnosis: Diagnosis) -> str:
@@ -98,6 +98,9 @@ def how_sure(diagnosis: Diagnosis) -> str:
     names = [rival.rule for rival in cause.rivals] or list(cause.rules)
     if cause.state is CauseState.NARROWED and names:
         return f"not certain, perhaps {names[0]}" if len(names) == 1 else f"one of {listed(names, _MOST)}"
+    if not diagnosis.coverage.rules_evaluated:
+        seen = listed(diagnosis.coverage.dialects, _MOST)
+        return f"nothing could be judged by what was seen: {seen}" if seen else "nothing could be judged"
     first = first_finding(diagnosis)
     effect = f"; {first.rule} is an effect" if first is not None and "is an effect" in cause.text else ""
     return f"cause open, {_not_ruled_out(diagnosis)}{effect}"
@@ -109,9 +112,10 @@ def _not_ruled_out(diagnosis: Diagnosis) -> str:
 
 
 def _judged(diagnosis: Diagnosis) -> str:
-    """How many kinds could be judged."""
+    """How many kinds could be judged, if the headline does not say so."""
     coverage = diagnosis.coverage
-    return f"{coverage.rules_evaluated} of {counted(coverage.rules_total, 'kind')} of failure could be judged"
+    share = f"{coverage.rules_evaluated} of {coverage.rules_total}"
+    return "" if share in diagnosis.headline else f"{share} kinds of failure could be judged"
 
 
 def _where(diagnosis: Diagnosis) -> str:
@@ -119,7 +123,7 @@ def _where(diagnosis: Diagnosis) -> str:
     first = first_finding(diagnosis)
     if first is not None:
         return f"{first.layer.value} layer, {those(first.subjects or (first.subject,), _SUBJECTS)}"
-    broken = dict.fromkeys(vital.subject for vital in diagnosis.vitals if vital.state is Promised.BROKEN)
+    broken = dict.fromkeys(vital.subject for vital in _broken(diagnosis))
     parts = tuple(subject for subject in broken if not subject.startswith("service/"))
     return f"users notice it on {those(parts, _SUBJECTS)}" if parts else ""
 
@@ -129,9 +133,9 @@ def _first(diagnosis: Diagnosis) -> str:
     first = first_finding(diagnosis)
     if first is not None and first.first_step:
         return first.first_step
-    if is_refused(diagnosis):
-        failed = next(source for source in diagnosis.coverage.sources if source.state == "failed")
-        return f"mend source {failed.name}: {failed.reason}"
+    poor = poor_source(diagnosis)
+    if poor is not None:
+        return f"mend source {poor.name}: {poor.reason}"
     decides = [rival for rival in diagnosis.cause.rivals if rival.decides]
     if decides:
         return f"decide on {decides[0].rule}: {first_way(decides[0].decides)}"
@@ -170,7 +174,7 @@ def _more(diagnosis: Diagnosis, flags: str) -> Told:
 
 def span(diagnosis: Diagnosis) -> str:
     """Since when, and until when if it is over: of the broken promises, else of the first finding; empty if all is well."""
-    broken = [vital for vital in diagnosis.vitals if vital.state is Promised.BROKEN]
+    broken = _broken(diagnosis)
     first = first_finding(diagnosis)
     begins = [vital.since for vital in broken] or ([first.onset] if first else [])
     since = min((begin for begin in begins if begin is not None), default=None)
@@ -178,10 +182,15 @@ def span(diagnosis: Diagnosis) -> str:
     over = [end for end in ends if end is not None]
     near = diagnosis.window.end
     if ends and len(over) == len(ends):
-        return f"over since {clock(max(over), near)}" + (f", began at {clock(since, near)}" if since is not None else "")
+        return f"{'users noticed it ' if broken else ''}{lasted(since, max(over), near)}"
     if since is None:
         return ""
     return f"users notice it since {clock(since, near)}" if broken else f"since {clock(since, near)}"
+
+
+def _broken(diagnosis: Diagnosis) -> list[Vital]:
+    """What users notice and is not well."""
+    return [vital for vital in diagnosis.vitals if vital.state is Promised.BROKEN and vital.noticed]
 
 
 def first_finding(diagnosis: Diagnosis) -> Finding | None:

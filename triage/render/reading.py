@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import inf
 
 from triage.model.diagnosis import (
+    NOT_MEASURED,
     Diagnosis,
     Evidence,
     Finding,
@@ -15,6 +16,7 @@ from triage.model.diagnosis import (
     NotEvaluated,
     Promised,
     RuledOut,
+    SourceView,
     Verdict,
     Vital,
 )
@@ -193,7 +195,7 @@ def vital_reading(vital: Vital, near: float) -> VitalReading:
         whose=_whose(vital.limit_of) if can_break else "",
         usual="" if vital.baseline is None else alike(vital.baseline, unit, like),
         when=lasted(vital.since, vital.until, near) if vital.state is Promised.BROKEN else "",
-        reason=vital.reason.replace(vital.subject, "it"),
+        reason="" if vital.reason == NOT_MEASURED else vital.reason.replace(vital.subject, "it"),
     )
 
 
@@ -214,7 +216,14 @@ def _like(vital: Vital) -> float:
 
 
 def _vital_value(vital: Vital, like: float, whole: float) -> str:
-    """The value, or its bounds. A share is at most the whole: what two counters disagree on is no news."""
+    """The value, or its bounds; else its mean, or that nobody measures it.
+
+    A share is at most the whole: what two counters disagree on is no news.
+    """
+    if vital.value is None and vital.low is None and vital.high is None and vital.mean is not None:
+        return f"mean {alike(vital.mean, vital.unit, like)}"
+    if vital.reason == NOT_MEASURED:
+        return NOT_MEASURED
     if vital.low is None and vital.high is None:
         return "" if vital.value is None else alike(min(vital.value, whole), vital.unit, like)
     if vital.high is None:
@@ -239,8 +248,8 @@ def in_a_word(whose: str) -> str:
 
 
 def vitals_of(diagnosis: Diagnosis) -> list[Vital]:
-    """The vital signs in the order in which a person asks for them: the broken first, the worst of them on top, then the open."""
-    return sorted(diagnosis.vitals, key=lambda vital: (_ORDER.index(vital.state), -vital.harm))
+    """The vital signs as a person asks for them: the broken first, the worst of them on top, the unmeasured last."""
+    return sorted(diagnosis.vitals, key=lambda vital: (vital.reason == NOT_MEASURED, _ORDER.index(vital.state), -vital.harm))
 
 
 def vital_evidence(vital: Vital, diagnosis: Diagnosis) -> Evidence:
@@ -367,7 +376,15 @@ class Gap:
 def is_refused(diagnosis: Diagnosis) -> bool:
     """Whether a source that was named failed and nothing that users notice is known: that is to be mended, the rest can wait."""
     failed = any(source.state == "failed" for source in diagnosis.coverage.sources)
-    return failed and not any(vital.state is Promised.KEPT for vital in diagnosis.vitals)
+    return failed and not any(vital.state is Promised.KEPT and vital.noticed for vital in diagnosis.vitals)
+
+
+def poor_source(diagnosis: Diagnosis) -> SourceView | None:
+    """The source that was named and failed, or brought what nobody understands, where nothing that users notice is known."""
+    if any(vital.state is Promised.KEPT and vital.noticed for vital in diagnosis.vitals):
+        return None
+    told = [source for source in diagnosis.coverage.sources if source.state in ("failed", "partial") and source.reason]
+    return min(told, key=lambda source: source.state != "failed", default=None)
 
 
 def gaps(not_evaluated: Sequence[NotEvaluated]) -> list[Gap]:

@@ -237,6 +237,7 @@ def _judged(delay: Delay, name: str, signal: str, subjects: tuple[Subject, ...],
         until=ended(cells, frame, limit.value, lately[0].cells) if is_over else None,
         harm=_harm(broken, value, limit, delay, is_over=is_over),
         reason=reason,
+        mean=whole.mean if value is None else None,
         query=query_of(frame, signal, subjects, limit.stat),
         spark=spark_of(cells, frame.grid, since),
     )
@@ -437,6 +438,8 @@ def _doubt(whole: Tally, limit: Limit) -> str:
     """Why nobody can say whether a promise is kept."""
     if limit.well != limit.value:
         return "nobody promised anything, there is no past, and it is neither surely well nor surely too long"
+    if whole.value is None and whole.mean is not None:
+        return "only its mean is known, and that leaves it open"
     if whole.beyond <= limit.allowed * whole.whole:
         return f"the bucket around the limit of {quantity(limit.value, 'seconds')} is too wide to tell"
     return f"{round(whole.whole)} requests are too few to tell"

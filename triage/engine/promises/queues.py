@@ -7,7 +7,7 @@ import numpy as np
 from triage.engine.derived.arithmetic import total
 from triage.engine.frame import Frame
 from triage.engine.promises.entries import Entry, began, is_stale, now, service_of
-from triage.engine.promises.table import DELAYS
+from triage.engine.promises.table import DELAYS, FULL
 from triage.engine.queries import query_of
 from triage.engine.sparks import spark_of
 from triage.engine.statistics import MOMENT
@@ -20,9 +20,6 @@ Told = Mapping[str, object]
 
 _LEAST_WAITING = 4.0
 """A handful of requests that wait is no queue."""
-
-_FULL = 0.99
-"""A cache is full where not one sequence of the usual length fits; a hundredth is less than that."""
 
 _THROWN_OUT = 0.1
 """Preemptions per finished request from which much of the work is done twice; vLLM's documentation calls frequent ones a
@@ -98,8 +95,11 @@ def _wait(frame: Frame, signal: str, waiting: Floats, ended: Floats | None, abou
     if is_stale(frame, (signal,)) or np.isnan(lately).all():
         return Vital.model_validate({**told, "state": Promised.OPEN, "reason": "its last values are older than a few scrapes"})
     least = float(np.nanmin(lately))
+    waits = _waits(waiting, ended, span)
+    told = {**told, "spark": spark_of(waits, frame.grid, None)}
     if least < _LEAST_WAITING:
-        return Vital.model_validate({**told, "state": Promised.KEPT})
+        short = _drained(least, ended, span)
+        return Vital.model_validate({**told, "state": Promised.KEPT, "value": short, "now": short})
     if ended is None or np.isnan(ended[span]).all():
         return _by_batch(frame, waiting, told)
     pace = float(np.nanmean(ended[span]))
@@ -107,7 +107,33 @@ def _wait(frame: Frame, signal: str, waiting: Floats, ended: Floats | None, abou
     if low <= limit:
         return Vital.model_validate({**told, "state": Promised.KEPT, "value": low, "now": low})
     reason = f"{least:.0f} wait now and {pace:.2g} a second end: {quantity(low, 'seconds')} until the last of them is begun"
-    return _long(frame, waiting, told, low, reason, min(_HARM * low / limit / _MUCH + _HARM / 2, 1.0))
+    harm, since = min(_HARM * low / limit / _MUCH + _HARM / 2, 1.0), began(waiting, frame, _LEAST_WAITING)
+    long = {"state": Promised.BROKEN, "value": low, "now": low, "reason": reason, "harm": harm, "since": since}
+    return Vital.model_validate({**told, **long, "spark": spark_of(waits, frame.grid, since)})
+
+
+def _drained(waiting: float, ended: Floats | None, span: slice) -> float | None:
+    """Time that a short queue takes to drain; None if some wait and nobody knows how fast requests end."""
+    if waiting == 0:
+        return 0.0
+    pace = 0.0 if ended is None or np.isnan(ended[span]).all() else float(np.nanmean(ended[span]))
+    return waiting / pace if pace > 0 else None
+
+
+def _waits(waiting: Floats, ended: Floats | None, span: slice) -> Floats | None:
+    """The time that the queue took to drain at each moment, by the pace of as long before it as counts as now.
+
+    :param span: the cells that are now
+    """
+    if ended is None:
+        return None
+    width = span.stop - span.start
+    known = ~np.isnan(ended)
+    sums, counts = (np.cumsum(np.concatenate((np.zeros(width), part))) for part in (np.where(known, ended, 0.0), known))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        pace = (sums[width:] - sums[:-width]) / (counts[width:] - counts[:-width])
+        waits: Floats = np.where(waiting == 0, 0.0, waiting / pace)
+    return np.where(np.isfinite(waits), waits, np.nan)
 
 
 def _by_batch(frame: Frame, waiting: Floats, told: Told) -> Vital:
@@ -117,14 +143,8 @@ def _by_batch(frame: Frame, waiting: Floats, told: Told) -> Vital:
     if running is None or np.isnan(running[span]).all() or float(np.nanmin(waiting[span])) <= float(np.nanmax(running[span])):
         return Vital.model_validate({**told, "state": Promised.OPEN, "reason": "requests wait, and nobody counts those that end"})
     reason = f"{float(np.nanmin(waiting[span])):.0f} wait behind {float(np.nanmax(running[span])):.0f} that run"
-    return _long(frame, waiting, told, None, reason, _HARM)
-
-
-def _long(frame: Frame, waiting: Floats, told: Told, value: float | None, reason: str, harm: float) -> Vital:
-    """A queue that is too long."""
     since = began(waiting, frame, _LEAST_WAITING)
-    more = {"state": Promised.BROKEN, "value": value, "now": value, "reason": reason, "harm": harm, "since": since}
-    return Vital.model_validate({**told, **more, "spark": spark_of(waiting, frame.grid, since)})
+    return Vital.model_validate({**told, "state": Promised.BROKEN, "reason": reason, "harm": _HARM, "since": since})
 
 
 def _thrown_out(frame: Frame) -> Iterator[Entry]:
@@ -136,7 +156,7 @@ def _thrown_out(frame: Frame) -> Iterator[Entry]:
     full = max(float(np.nanmax(cells[span], initial=0.0)) for cells in fill.values())
     pace = 0.0 if ended is None or np.isnan(ended[span]).all() else float(np.nanmean(ended[span]))
     rate = float(np.nanmean(thrown[span]))
-    bad = full >= _FULL and rate > 0 and rate >= _THROWN_OUT * pace
+    bad = full >= FULL and rate > 0 and rate >= _THROWN_OUT * pace
     vital = Vital(
         name="preempted_ratio",
         title="requests thrown out of the cache",

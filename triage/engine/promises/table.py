@@ -29,6 +29,9 @@ class Delay:
     why: str
 
 
+FULL = 0.99
+"""A cache is full where not one sequence of the usual length fits; a hundredth is less than that."""
+
 DELAYS = (
     Delay(
         "ttft_p95_s", "ttft", "time to first token", ("client.ttft", "gateway.ttft", "latency.ttft"), "latency.ttft",
