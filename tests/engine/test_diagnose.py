@@ -72,7 +72,7 @@ def test_a_symptom_without_a_cause_is_degraded() -> None:
 def test_an_inconclusive_answer_says_why() -> None:
     """The source that failed, or that nothing users notice was measured."""
     recording = replace(make_recording({}), sources=(Source("prometheus", SourceState.FAILED, "connection refused"),))
-    assert "prometheus: connection refused" in diagnose(recording, ()).headline
+    assert "prometheus, connection refused" in diagnose(recording, ()).headline
     assert "nothing that users notice" in of({}).headline
 
 
@@ -87,7 +87,7 @@ def test_a_finding_names_subject_value_and_time() -> None:
         "kv.usage@replica/c": 0.5,
     }
     (finding,) = of(signals, FULL, ttft=FAST).findings
-    assert finding.summary == "replica b and 1 more reached 97 %"
+    assert finding.summary == "Replica b and 1 more reached 97 %"
     assert (finding.subject, finding.subjects) == ("replica/b", ("replica/b", "replica/a"))
     assert finding.onset == BEGIN + 600 + 165
     assert (finding.role, finding.playbook) == ("root", "full")
@@ -105,7 +105,7 @@ def test_roles() -> None:
     assert diagnosis.findings[0].leads_to == ("grave",)
     assert diagnosis.findings[0].because == {"grave": "it digs"}
     assert diagnosis.findings[2].explained_by == ("cause",)
-    assert diagnosis.headline.startswith("cause: ")
+    assert diagnosis.headline == f"{diagnosis.findings[0].summary}."
 
 
 def test_less_seen_is_less_sure() -> None:
@@ -289,7 +289,7 @@ def test_the_time_zone_does_not_matter(recorded: Recording, far_away: None) -> N
     signals = {"kv.usage": lambda t: 0.97 if t > 0 else 0.5}
     (finding,) = diagnose(make_recording(signals), [onset]).findings
     assert finding.onset == BEGIN + 615
-    assert finding.summary == "since " + time.strftime("%H:%M:%S", time.gmtime(BEGIN + 615))
+    assert finding.summary == "Since " + time.strftime("%H:%M:%S", time.gmtime(BEGIN + 615))
 
 
 SCRIPT = """

@@ -32,7 +32,7 @@ shows:
         - {signal: batch.running, stat: max, at_most: {baseline: 0.2}}
         - {event: log, at_least: 1, where: {path: "a.*"}}
 refuted_by: {signal: kv.usage, below: 0.5}
-finding: "{subject} holds {kv} since {onset}"
+finding: "The cache of {subject} is full since {onset}[ ({kv})]."
 leads_to: {kv-exhaustion-preemption: too few blocks are left}
 look_alikes:
   - {rule: runaway-generation, because: one long request explains it}
@@ -67,10 +67,10 @@ def test_a_sound_rule_has_no_problem(tmp_path: Path) -> None:
         ("one_family", "incidents: [sglang-depep-deadlock]\none_family", "incident", (21, 13), "'sglang-depep-deadlock'"),
         ("event: log,", "event: log, name: [cuda-oomm],", "event", (14, 31), "'cuda-oomm'"),
         ("event: log,", 'event: xid, name: ["79", "1079"],', "event", (14, 37), "no Xid 1079"),
-        ("{subject} holds", "{subjekt} holds", "placeholder", (16, 10), "{subjekt}"),
-        ("holds {kv}", "holds {kv:.2f}", "placeholder", (16, 10), "has a format"),
-        ("holds {kv}", "holds {kv.real}", "placeholder", (16, 10), "{kv.real}"),
-        ("holds {kv}", "holds {kv} {", "placeholder", (16, 10), "cannot be filled in"),
+        ("{subject} is", "{subjekt} is", "placeholder", (16, 10), "{subjekt}"),
+        ("({kv})", "({kv:.2f})", "placeholder", (16, 10), "is no name"),
+        ("({kv})", "({kv.real})", "placeholder", (16, 10), "{kv.real}"),
+        ("({kv})", "({kv)", "placeholder", (16, 10), "cannot be filled in"),
         ("scope: replica", "scope: target", "scope", (12, 20), "nothing links it to a target"),
         ("at_least: 0.9", "at_least: 90", "range", (12, 40), "lies between 0 and 1"),
         ('"a.*"', '"(["', "pattern", (14, 51), "missing ]"),
@@ -95,8 +95,17 @@ def test_an_error_is_found_at_its_place(
 @pytest.mark.parametrize(
     ("old", "new", "check", "place", "word"),
     [
-        ("holds {kv} since", "is full since", "unused", (12, 49), "does not use 'kv'"),
+        ("[ ({kv})]", "", "unused", (12, 49), "does not use 'kv'"),
         ("below: 0.5}", "below: 0.5, as: low}", "unused", (15, 48), "named in 'refuted_by'"),
+        ("{onset}[ ({kv})].", "{onset}[ ({kv})]", "sentence", (16, 10), "is not one sentence"),
+        ("{onset}[ ({kv})].", "{onset}[ ({kv})]. It is full.", "sentence", (16, 10), "is not one sentence"),
+        ("{onset}[ ({kv})].", "{onset}[ ({kv})]..", "sentence", (16, 10), "is not one sentence"),
+        ("[ ({kv})]", "[: {kv}]", "sentence", (16, 10), "behind a colon"),
+        ("The cache", "the cache", "sentence", (16, 10), "does not begin with a capital"),
+        ("The cache of {subject}", "{subject}", "sentence", (16, 10), "says 'is' also of several"),
+        ("The cache of", "By kv.usage the cache of", "sentence", (16, 10), "holds the id 'kv.usage'"),
+        ("The cache of", "By config-drift the cache of", "sentence", (16, 10), "holds the id 'config-drift'"),
+        ("The cache of", f"The {'very ' * 17}full cache of", "sentence", (16, 10), "more than 140 letters"),
         ("above 0.9", "above 0.95", "threshold", (12, 40), "where 0.9 of kv.usage comes from"),
         ("{kv-exhaustion-preemption:", "{config-drift:", "loop", (17, 12), "leads to config-drift and on to"),
         (
@@ -314,6 +323,24 @@ def test_named_folders_are_checked_alone(tmp_path: Path) -> None:
     assert ruleset.cases is None
     with pytest.raises(InputMissingError):
         gather([tmp_path / "missing"])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sure"),
+    [
+        ("stat: max, at_most", "stat: max, at_most", True),
+        ("all:\n", "any:\n", False),
+        ("at_least: 0.9, as", "at_least: 0.9, lasting: 60, as", False),
+        ("stat: max, at_most: {baseline: 0.2}", "as: kv, at_most: {baseline: 0.2}", False),
+    ],
+)
+def test_a_sentence_always_speaks_only_of_figures_that_every_way_gives(tmp_path: Path, old: str, new: str, sure: bool) -> None:
+    """Of one unit, and where their condition must hold: another may be left out."""
+    plain = SOUND.replace("[ ({kv})]", " at {kv}").replace('        - {event: log, at_least: 1, where: {path: "a.*"}}\n', "")
+    path = tmp_path / "kv-leak.yaml"
+    path.write_text(plain.replace(old, new))
+    found = [one.check for one in lint(replace(BESIDE, files=(read_rule(path),)))]
+    assert ("sentence" not in found) is sure
 
 
 def test_every_check_is_in_the_reference() -> None:

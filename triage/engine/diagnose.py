@@ -6,12 +6,14 @@ from types import MappingProxyType
 
 from triage.engine import coverage, muting
 from triage.engine.derived import derive
+from triage.engine.explanation.called import Called, named
 from triage.engine.explanation.cause import cause_of
 from triage.engine.explanation.findings import findings_of
 from triage.engine.explanation.headline import headline
 from triage.engine.explanation.state import harm_of, state_of
 from triage.engine.frame import Frame
 from triage.engine.observations import observe
+from triage.engine.phrases import of_observation
 from triage.engine.promises import ledger, signals_noticed
 from triage.engine.promises.signs import signs
 from triage.engine.rules.evaluate import Ruling, evaluate
@@ -45,13 +47,14 @@ def diagnose(
     vitals, noticed = ledger(frame), symptoms(frame)
     onset = min((s.onset for s in noticed if s.onset is not None), default=recording.window.start) if noticed else None
     rulings = evaluate(frame, rules, onset)
-    found = findings_of(rulings, frame, harm_of(vitals), advice)
+    called = Called(frame.recording)
+    found = findings_of(rulings, frame, harm_of(vitals), advice, called)
     findings = muting.marked(found, muting.heeded(mutes, recording.window.end))
     unread = coverage.unread_lines(frame.recording)
     whole = state_of(vitals, noticed, findings, frame)
     status = muting.state_with(state_of(vitals, noticed, muting.counted(findings), frame), whole)
     odd = _odd(frame.seen.odd, findings)
-    return Diagnosis(
+    answer = Diagnosis(
         service=recording.service,
         window=Span(
             start=recording.window.start,
@@ -61,7 +64,7 @@ def diagnose(
         ),
         status=status,
         cause=cause_of(status, findings, rulings, signals_noticed(frame)),
-        headline=headline(status, findings, vitals, odd, unread, recording, (_judged(rulings), len(rules))),
+        headline=headline(status, findings, vitals, odd, unread, recording, (_judged(rulings), len(rules)), called),
         vitals=(*vitals, *signs(frame, vitals)),
         symptoms=noticed,
         findings=findings,
@@ -75,6 +78,7 @@ def diagnose(
         ruleset=ruleset,
         facts={fact.key: fact.value for fact in frame.recording.facts if fact.subject.scope is Scope.SERVICE},
     )
+    return named(answer, called)
 
 
 def _judged(rulings: Sequence[Ruling]) -> int:
@@ -120,6 +124,7 @@ def _shown(one: Observation, findings: Sequence[Finding]) -> Odd:
         of=one.of,
         subject=str(one.subject),
         text=one.text,
+        phrase=of_observation(one),
         since=one.since,
         until=one.end,
         size=one.size,

@@ -26,6 +26,7 @@ CHECKS: tuple[Check, ...] = (
     graph.no_way_back,
     wording.placeholders,
     wording.unused_names,
+    wording.sentences,
     measures.out_of_reach,
     measures.out_of_range,
     levels.bare_thresholds,

@@ -111,7 +111,10 @@ class Evidence(Part):
     :param verdict: whether this condition holds: present, absent (it does not), unknown
     :param since: when the condition began to hold, Unix seconds; null if unknown or before all data
     :param until: when it ceased to hold; null if it still does, or nobody can say
-    :param text: what the event or fact says, or why the value is missing
+    :param text: what the event or fact says as it was written, or why the value is missing
+    :param phrase: what an event or something odd says, in words for people; empty of what is measured
+    :param fields: the values that were taken out of the line or event: Xid, PCI address, limit, address, exception …
+    :param who: what people call the subject (``GPU 3 on gpu-node-01``); empty where that is its id
     :param query: how to look at it by hand (PromQL), empty where there is none
     :param spark: the values over time
     """
@@ -134,8 +137,15 @@ class Evidence(Part):
     since: float | None = None
     until: float | None = None
     text: str = ""
+    phrase: str = ""
+    fields: dict[str, str] = Field(default_factory=dict)
+    who: str = ""
     query: str = ""
     spark: Spark | None = None
+
+    def __hash__(self) -> int:
+        """Of what tells pieces apart at once."""
+        return hash((self.signal, self.subject, self.stat, self.value, self.threshold, self.verdict, self.since, self.text))
 
 
 class Finding(Part):
@@ -144,6 +154,7 @@ class Finding(Part):
     :param summary: one sentence with the subject, the number and the time
     :param subjects: every subject it was found on, worst first
     :param subject: the worst of them
+    :param who: what people call the subjects, in the same order
     :param onset: when it began, Unix seconds; null if before all data or unknown
     :param confidence: what its evidence proves, a step less where something contradicts it or could not be looked at
     :param until: when it was over; null if it goes on, or nobody can say
@@ -166,6 +177,7 @@ class Finding(Part):
     scale: Scale
     subject: str
     subjects: tuple[str, ...]
+    who: tuple[str, ...] = ()
     severity: Severity
     role: Role
     onset: float | None
@@ -231,6 +243,7 @@ class Vital(Part):
     :param name: ``ttft_p95_s``, ``error_ratio``, ``answers`` …
     :param title: what it is, as a noun phrase
     :param subject: ``scope/id``: the service, or the part of it for which it differs (a replica, a version, a route)
+    :param who: what people call it; empty where that is its id
     :param value: over the window, base units; null if unknown
     :param low: lower bound where it is known only as an interval; ``high`` is the upper one
     :param now: over the last few scrapes; null if nothing came
@@ -245,6 +258,7 @@ class Vital(Part):
     name: str
     title: str
     subject: str
+    who: str = ""
     state: Promised
     value: float | None = None
     low: float | None = None
@@ -297,6 +311,9 @@ class Odd(Part):
 
     :param sort: class of the observation; docs/observations.md explains each
     :param of: what it is about
+    :param text: what was seen, with the line as it was written where it was read from one
+    :param phrase: the same in words for people
+    :param who: what people call the subject; empty where that is its id
     :param since: when it had surely begun, Unix seconds; ``until`` is null while it goes on
     :param explained_by: findings that explain it; empty: nothing does
     """
@@ -305,6 +322,8 @@ class Odd(Part):
     of: str
     subject: str
     text: str
+    phrase: str = ""
+    who: str = ""
     since: float | None = None
     until: float | None = None
     size: float | None = None

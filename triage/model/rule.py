@@ -1,5 +1,6 @@
 """A rule: one failure kind as typed data. No code, and no expression is ever read out of text."""
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
@@ -380,3 +381,23 @@ class Rule(BaseModel):
         """All its conditions: of the alternatives, of what they need and what refutes them, of the whole, and what it expects."""
         own = [part for way in self.shows for part in (way.condition, way.needs, way.refuted_by)]
         return tuple(part for part in (*own, self.needs, self.refuted_by, *self.expects) if part is not None)
+
+    @property
+    def leaves(self) -> tuple[Condition, ...]:
+        """All of them that are made of no others."""
+        return tuple(leaf for part in self.conditions for leaf in leaves(part))
+
+
+def leaves(condition: Condition) -> Iterator[Condition]:
+    """The conditions that a condition is made of, and that are made of no others."""
+    match condition:
+        case All():
+            for part in condition.all:
+                yield from leaves(part)
+        case Any():
+            for part in condition.any:
+                yield from leaves(part)
+        case Not():
+            yield from leaves(condition.not_)
+        case _:
+            yield condition

@@ -15,6 +15,7 @@ from triage.render.reading import (
     poor_source,
     shortened,
     those,
+    whom,
     window,
 )
 
@@ -23,6 +24,9 @@ _SORTS = ("said", "identity", "coincides", "outlier", "driver", "life", "change"
 
 _TOLD_ANYWAY = frozenset({"said", "identity", "coincides", "instrument"})
 """Worth a line where the cause is open, even if nobody would ask about it otherwise."""
+
+_AS_WRITTEN = frozenset({"said"})
+"""What nobody explains is best told in the words of who wrote it."""
 
 _LINE = 200
 _MOST = 3
@@ -122,7 +126,7 @@ def _where(diagnosis: Diagnosis) -> str:
     """On whom and in which layer, or on whom users notice it."""
     first = first_finding(diagnosis)
     if first is not None:
-        return f"{first.layer.value} layer, {those(first.subjects or (first.subject,), _SUBJECTS)}"
+        return f"{first.layer.value} layer, {whom(first, _SUBJECTS)}"
     broken = dict.fromkeys(vital.subject for vital in _broken(diagnosis))
     parts = tuple(subject for subject in broken if not subject.startswith("service/"))
     return f"users notice it on {those(parts, _SUBJECTS)}" if parts else ""
@@ -206,10 +210,10 @@ def rival_line(rival: Rival) -> str:
 
 def odd_line(odd: Odd, near: float) -> str:
     """Something odd in one sentence: whom it is about, what, since when."""
-    told = odd.text
+    told = odd.phrase if odd.phrase and odd.sort not in _AS_WRITTEN else odd.text
     when = f", {lasted(odd.since, odd.until, near)}" if odd.since is not None else ""
-    whom = "" if odd.subject.partition("/")[2] in told else f"{named(odd.subject)}: "
-    return f"{whom}{shortened(told, _LINE)}{when}"
+    who = "" if odd.subject.partition("/")[2] in told else f"{odd.who or named(odd.subject)}: "
+    return f"{who}{shortened(told, _LINE)}{when}"
 
 
 def unread_line(unread: Unread) -> str:

@@ -29,15 +29,14 @@ from triage.render.reading import (
     layer_told,
     meaning,
     muted_line,
-    named,
     place,
     queries,
     reading,
     silent,
-    those,
     vital_evidence,
     vital_reading,
     vitals_of,
+    whom,
     window,
 )
 from triage.render.safe import html, inert
@@ -195,7 +194,7 @@ def _finding(finding: Finding, one: Diagnosis) -> Iterable[str]:
     """A finding in full: what, where, first step, proof, how to check it."""
     near = one.window.end
     subjects = finding.subjects or (finding.subject,)
-    where = html(those(subjects, _SUBJECTS))
+    where = html(whom(finding, _SUBJECTS))
     yield f'<article id="{_anchor(finding.rule)}" class="{finding.severity}"><h3>{html(finding.title)}</h3>'
     yield (
         f'<p class="quiet"><code>{html(finding.rule)}</code>: {place(finding)}; {finding.severity},'
@@ -203,7 +202,7 @@ def _finding(finding: Finding, one: Diagnosis) -> Iterable[str]:
     )
     yield f'<p class="summary">{html(finding.summary)}</p>'
     if len(subjects) > _SUBJECTS + 1:
-        names = ", ".join(html(named(subject)) for subject in subjects)
+        names = ", ".join(html(subject) for subject in subjects)
         yield f"<details><summary>all {len(subjects)} subjects, worst first</summary><p>{names}</p></details>"
     if finding.contradicts:
         yield f'<p class="unsure">{html(against(finding, near))}</p>'

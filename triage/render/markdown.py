@@ -24,9 +24,9 @@ from triage.render.reading import (
     reading,
     shortened,
     silent,
-    those,
     vital_reading,
     vitals_of,
+    whom,
     window,
 )
 from triage.render.safe import code, fenced, inert, markdown
@@ -140,7 +140,7 @@ def _rivals(one: Diagnosis) -> Iterable[str]:
 
 def _finding(finding: Finding, one: Diagnosis) -> Iterable[str]:
     """A finding in full, below its heading."""
-    where = markdown(those(finding.subjects or (finding.subject,), 3))
+    where = markdown(whom(finding, 3))
     yield (
         f"{code(finding.rule)}: {place(finding)}; on {where}, {began(finding, one.window.end)};"
         f" **{finding.severity}**, {finding.confidence}"

@@ -104,13 +104,13 @@ def reading(evidence: Evidence, near: float) -> Reading:
     value, test = _measured(evidence)
     return Reading(
         what=_what(evidence),
-        subject=named(evidence.subject),
+        subject=evidence.who or named(evidence.subject),
         value=value,
         test=test,
         why=evidence.threshold_of,
         usual="" if evidence.baseline is None else quantity(evidence.baseline, evidence.unit, like=evidence.value),
         since="" if evidence.since is None else clock(evidence.since, near),
-        note="" if evidence.text in (value, "nothing odd seen") else evidence.text,
+        note="" if evidence.text in (value, "nothing odd seen") or _says_no_more(evidence) else evidence.text,
         verdict=evidence.verdict,
         is_event=evidence.signal.startswith("event:") or evidence.signal in _MOMENTS,
         also=", ".join(_limit(one, evidence) for one in evidence.also),
@@ -140,6 +140,18 @@ def those(subjects: Sequence[str], most: int) -> str:
     names = [subject.partition("/")[2] if alike else named(subject) for subject in subjects]
     start = f"{len(names)} {_SCOPES.get(scope := scopes.pop(), scope)}s: " if alike else ""
     return start + listed(names, most)
+
+
+def whom(finding: Finding, most: int) -> str:
+    """Those that a finding is on, worst first, as people call them."""
+    subjects = finding.subjects or (finding.subject,)
+    if len(finding.who) != len(subjects):
+        return those(subjects, most)
+    first = {who.partition(" ")[0] for who in finding.who}
+    alike = len(first) == 1 and len(subjects) > 1 and all(" " in who for who in finding.who)
+    names = [who.partition(" ")[2] if alike else who for who in finding.who]
+    start = f"{len(names)} {first.pop()}s: " if alike else ""
+    return start + listed(names if not subjects[0].startswith("service/") else ["the service"], most)
 
 
 def listed(names: Sequence[str], most: int) -> str:
@@ -188,7 +200,7 @@ def vital_reading(vital: Vital, near: float) -> VitalReading:
     can_break = vital.limit is not None and (vital.limit < whole or vital.name in FLOORS)
     return VitalReading(
         name=vital_name(vital.name),
-        part="" if vital.subject.startswith("service/") else named(vital.subject),
+        part="" if vital.subject.startswith("service/") else vital.who or named(vital.subject),
         value=_vital_value(vital, like, whole),
         now="" if vital.now is None else alike(min(vital.now, whole), unit, like),
         limit=f"{'≥' if vital.name in FLOORS else '≤'} {alike(vital.limit, unit, like)}" if can_break else "",
@@ -317,9 +329,48 @@ def is_told(evidence: Evidence) -> bool:
 
 
 def noun_of(evidence: Evidence) -> str:
-    """What was measured as a noun phrase; of events and facts the name."""
+    """What was measured as a noun phrase; what an event or something odd says, or what was asked of it."""
     signal = catalogue().get(evidence.signal)
-    return signal.noun if signal is not None else evidence.signal
+    return signal.noun if signal is not None else evidence.phrase or _asked(evidence)
+
+
+_SOURCES = {
+    "event:log": "log line",
+    "event:said": "log line",
+    "event:residue": "log line that no rule understands",
+    "event:xid": "Xid",
+    "event:kube": "cluster event",
+    "event:metric": "metric",
+    "event:drift": "setting other than meant",
+    "event:engine-args": "arguments of a start",
+    "observed:promise": "broken promise",
+    "observed:shift": "shift",
+    "observed:life": "turn of a life",
+    "observed:said": "log line",
+    "observed:identity": "difference in what runs",
+    "observed:instrument": "failing instrument",
+    "observed:change": "change",
+    "observed:driver": "driver of the load",
+    "observed:coincides": "coincidence",
+    "observed:outlier": "part that stands out",
+}
+"""What an event or an observation is called where none was seen."""
+
+
+def _asked(evidence: Evidence) -> str:
+    """What was looked for and not seen, or what a fact is about."""
+    name = _SOURCES.get(evidence.signal) or evidence.signal.partition(":")[2].replace("_", " ").replace("-", " ")
+    asked = [catalogue()[one].noun if one in catalogue() else one.replace("-", " ") for one in evidence.stat.split(", ") if one]
+    return f"{name} ({', '.join(asked)})" if asked else name
+
+
+def _says_no_more(evidence: Evidence) -> bool:
+    """Whether the text of something odd says what its phrase says, in the words of rules."""
+    return bool(evidence.phrase) and evidence.signal in _OUR_WORDS
+
+
+_OUR_WORDS = frozenset({"observed:driver", "observed:coincides", "observed:outlier", "observed:instrument", "observed:shift"})
+"""Observations whose text is no line that somebody wrote."""
 
 
 def place(finding: Finding) -> str:
@@ -355,7 +406,7 @@ def queries(findings: Iterable[Finding]) -> list[tuple[str, str]]:
     for finding in findings:
         for evidence in finding.evidence:
             if evidence.query:
-                lines.setdefault(evidence.query, f"{noun_of(evidence)} of {named(evidence.subject)}")
+                lines.setdefault(evidence.query, f"{noun_of(evidence)} of {evidence.who or named(evidence.subject)}")
         for command in finding.check:
             lines.setdefault(command, "")
     return [(what, line) for line, what in lines.items()]
@@ -445,7 +496,7 @@ def _told(value: str | float) -> str:
 def _what(evidence: Evidence) -> str:
     """What was measured, with its statistic; of events the names that count."""
     name = noun_of(evidence)
-    if not evidence.stat or evidence.lasting is not None:
+    if not evidence.stat or evidence.lasting is not None or is_told(evidence):
         return name
     return f"{name} {evidence.stat}" if evidence.stat in _QUANTILES else f"{name} ({evidence.stat})"
 

@@ -38,9 +38,9 @@ from triage.render.reading import (
     reading,
     shortened,
     silent,
-    those,
     vital_reading,
     vitals_of,
+    whom,
     window,
 )
 from triage.render.safe import inert
@@ -258,7 +258,7 @@ class _Report:
             indent=0,
         )
         most = len(finding.subjects) if self.verbose else _SUBJECTS
-        where = those(finding.subjects or (finding.subject,), most)
+        where = whom(finding, most)
         self.page.para([(finding.rule, "strong"), f": {place(finding)}"], indent=2)
         self.page.para(f"on {where}, {began(finding, self.near)}", indent=2)
 

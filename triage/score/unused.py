@@ -1,6 +1,6 @@
 """Conditions of rules that no case ever answers: what no recording shows is not tested by any."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict
 
@@ -11,7 +11,7 @@ from triage.engine.rules.evaluate import subjects_of
 from triage.engine.symptoms import symptoms
 from triage.errors import TriageError
 from triage.model.diagnosis import Verdict
-from triage.model.rule import All, Any, Condition, Not, Rule
+from triage.model.rule import Condition, Rule
 from triage.score.board import Bench, Progress, over
 from triage.score.cases import Case
 
@@ -44,28 +44,9 @@ def unanswered(
     return tuple(
         Unanswered(rule=rule.id, condition=_text(leaf), unknown=seen.get((rule.id, number), set()) <= {Verdict.UNKNOWN})
         for rule in sorted(bench.rules, key=lambda rule: rule.id)
-        for number, leaf in enumerate(leaves(rule))
+        for number, leaf in enumerate(rule.leaves)
         if Verdict.PRESENT not in seen.get((rule.id, number), set())
     )
-
-
-def leaves(rule: Rule) -> list[Condition]:
-    """The conditions of a rule that are made of no others."""
-    return [leaf for part in rule.conditions for leaf in _leaves(part)]
-
-
-def _leaves(condition: Condition) -> Iterator[Condition]:
-    match condition:
-        case All():
-            for part in condition.all:
-                yield from _leaves(part)
-        case Any():
-            for part in condition.any:
-                yield from _leaves(part)
-        case Not():
-            yield from _leaves(condition.not_)
-        case _:
-            yield condition
 
 
 def _verdicts(case: Case, bench: Bench) -> _Seen:
@@ -81,7 +62,7 @@ def _verdicts(case: Case, bench: Bench) -> _Seen:
     return {
         (rule.id, number): frozenset(judge(leaf, Context(frame, subject, onset)).verdict for subject in subjects_of(frame, rule))
         for rule in bench.rules
-        for number, leaf in enumerate(leaves(rule))
+        for number, leaf in enumerate(rule.leaves)
     }
 
 
@@ -93,7 +74,7 @@ def _text(condition: Condition) -> str:
 
 def text(told: Sequence[Unanswered], rules: Sequence[Rule]) -> str:
     """The conditions by rule: never true, and those never even known."""
-    whole = sum(len(leaves(rule)) for rule in rules)
+    whole = sum(len(rule.leaves) for rule in rules)
     unknown = sum(one.unknown for one in told)
     lines = [f"of {whole} conditions {len(told)} hold in no case, of them {unknown} were never anything but unknown"]
     rule = ""

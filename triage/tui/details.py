@@ -24,9 +24,9 @@ from triage.render.reading import (
     meaning,
     named,
     reading,
-    those,
     vital_evidence,
     vital_reading,
+    whom,
 )
 from triage.tui.curves import coarse, events_of, numbers
 from triage.tui.drawn import Draw, nothing
@@ -215,7 +215,7 @@ def finding_text(finding: Finding, snapshot: Snapshot, width: int) -> Content:
     weight = text((f"{finding.severity}, {finding.confidence}", "dim"))
     fits = name.cell_length + weight.cell_length + 2 <= width
     title = spread(name, weight, width) if fits else lines(hanging(text(""), name, width), Content.assemble("  ", weight))
-    where = those(finding.subjects or (finding.subject,), _SUBJECTS)
+    where = whom(finding, _SUBJECTS)
     told = [
         title,
         hanging(

@@ -7,6 +7,7 @@ from tests.engine.making import frame_of, who
 from triage.engine.derived.physical import _believed, _of_peak
 from triage.engine.physics.roofline import TOLERANCE
 from triage.model.recording import Floats
+from triage.model.vocabulary import catalogue
 
 CELLS = 200
 SIGNAL = "engine.bandwidth_ratio"
@@ -49,7 +50,7 @@ def test_more_than_one_in_twenty_is_a_broken_input(count: int, broken: bool) -> 
     """Then none is believed, and it is said with the middle of what was too high."""
     left, told = believed(shares(2.0, count))
     assert (left is None) is broken
-    assert (f"{SIGNAL} of replica/a comes out at 2, and nothing exceeds its peak: why" == told) is broken
+    assert (f"{catalogue()[SIGNAL].noun} of replica/a comes out at 2, and nothing exceeds its peak: why" == told) is broken
 
 
 @pytest.mark.parametrize("high", [0.96, 1.0, 1.0 + TOLERANCE])

@@ -191,7 +191,7 @@ def test_tokens_faster_than_their_floor_are_a_broken_input() -> None:
     """1 ms a token from 15 GB of weights cannot be: the facts are wrong, and that is said."""
     frame = derived({"batch.running": 1}, histograms=itl(0.001), facts=LLAMA)
     assert unknown(frame, "decode.floor_ratio")
-    assert "decode.floor_ratio of replica/a" in frame.rejected["decode.floor_ratio"]
+    assert "least possible decode time against the measured of replica/a" in frame.rejected["decode.floor_ratio"]
 
 
 # Where time goes

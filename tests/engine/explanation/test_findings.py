@@ -6,6 +6,7 @@ from itertools import product
 import pytest
 
 from tests.engine.making import at, frame_of, rule, who
+from triage.engine.explanation.called import Called
 from triage.engine.explanation.findings import confidence_of, findings_of, is_effect, present_answers, severity_of
 from triage.engine.rules.evaluate import Answer, answer_of, evaluate
 from triage.model.diagnosis import Confidence, Severity, Verdict
@@ -130,7 +131,8 @@ def test_users_suffer_from_something_else_where_its_effect_is_missing(unharmed: 
 
 def roles(*rules: Rule) -> dict[str, str]:
     """The place of each finding among the others, where users suffer."""
-    found = findings_of(evaluate(frame_of(SIGNALS), rules, None), frame_of(SIGNALS), True, lambda _kind: Advice())
+    frame = frame_of(SIGNALS)
+    found = findings_of(evaluate(frame, rules, None), frame, True, lambda _kind: Advice(), Called(frame.recording))
     return {one.rule: one.role for one in found}
 
 

@@ -24,7 +24,7 @@ def failed(recording: Recording, name: str, reason: str) -> Recording:
 def test_a_source_that_is_refused_is_the_answer() -> None:
     """Nothing else is known, so nothing else is said; what to do about it stands below."""
     told = diagnose(failed(make_recording(), "prometheus", "http://metrics:9090 refuses connections; is the port right?"), [FULL])
-    assert told.headline == "Prometheus at http://metrics:9090 refuses connections. Nothing is known of svc."
+    assert told.headline == "Prometheus at http://metrics:9090 refuses connections; nothing is known of svc."
     assert told.status is Status.INCONCLUSIVE
 
 
@@ -32,7 +32,7 @@ def test_a_server_that_knows_nobody_of_that_name_says_whom_it_knows() -> None:
     """A misspelt name is seen at once; that no Prometheus was named is no reason."""
     asked = "http://metrics:9090 has nothing that is called svc; engines on this server go by chat"
     absent = replace(make_recording(), sources=(Source("prometheus", SourceState.ABSENT, asked),))
-    assert head(absent) == f"Cannot tell how svc is: Prometheus at {asked}."
+    assert head(absent) == f"Nobody can tell how svc is, since Prometheus at {asked}."
     unnamed = replace(make_recording(), sources=(Source("prometheus", SourceState.ABSENT, "no Prometheus is named"),))
     assert "Prometheus" not in head(unnamed)
 
@@ -41,24 +41,26 @@ def test_an_engine_that_refuses_is_an_incident() -> None:
     """The user named it as an engine, and nothing listens there."""
     refused = make_recording({"target.up@replica/127.0.0.1:8000": 0}, before=0, inside=30, step=5)
     told = diagnose(failed(refused, "endpoints", "127.0.0.1:8000 refuses the connection: nothing listens there"), [FULL])
-    assert told.headline.startswith("127.0.0.1:8000 refuses the connection: nothing listens there. Nobody gets an answer")
+    assert told.headline.startswith("127.0.0.1:8000 refuses the connection, nothing listens there; nobody gets an answer")
     assert told.status is Status.INCIDENT
 
 
 def test_healthy_says_what_was_measured() -> None:
     """Figures, and how many kinds could be judged."""
     fine = make_recording(WELL, histograms={"latency.ttft": Buckets((1, 5), (9, 0, 0))})
-    told = "All is well, nothing found: time to first token (p95) 950 ms, share of failed requests 0 %."
-    assert head(fine) == f"{told} 0 of 1 kinds of failure could be judged."
+    told = "All is well (time to first token (p95) 950 ms, share of failed requests 0 %)"
+    assert head(fine) == f"{told}; 0 of 1 kinds of failure could be judged."
 
 
 def test_trouble_that_is_over_is_said_to_be_over() -> None:
     """The cache was full and requests failed for five minutes; the state is that of the window."""
     failing = {**WELL, "gateway.5xx": lambda t: 2.0 if 0 < t <= 300 else 0.0, "kv.usage": Shift(0.3, 0.97)}
-    assert head(make_recording(failing, inside=1800)).endswith("It ended at 09:15:00: users are well now.")
+    assert head(make_recording(failing, inside=1800)).endswith("; over since 09:15:00.")
 
 
 def test_what_is_open_is_said() -> None:
     """All first tokens lie in one bucket around the promise."""
     open_ = make_recording(WELL, histograms={"latency.ttft": Buckets((1, 10), (0, 9, 0))}, objectives={"ttft_p95_s": 3})
-    assert head(open_).startswith("Cannot tell how svc is: time to first token (p95): the bucket around the limit of 3 s")
+    assert head(open_).startswith(
+        "Nobody can tell how svc is, since time to first token (p95), the bucket around the limit of 3 s"
+    )

@@ -19,7 +19,7 @@ from triage.engine.physics.precision import quantised_bits
 from triage.engine.physics.shape import Lookup, positive, text
 from triage.engine.statistics import together
 from triage.model.recording import Floats, Subject
-from triage.model.vocabulary import Combine, Scope
+from triage.model.vocabulary import Combine, Scope, catalogue
 
 _STEADY = 300.0
 """Seconds over which requests are balanced: long enough for most to come and go."""
@@ -113,7 +113,8 @@ def _believed(frame: Frame, signal: str, subject: Subject, share: Floats, why: s
     known = share[~np.isnan(share)]
     broken = known > 1 + roofline.TOLERANCE
     if len(known) and broken.mean() > _OFTEN:
-        told = f"{signal} of {subject} comes out at {float(np.median(known[broken])):.3g}, and nothing exceeds its peak: {why}"
+        value = float(np.median(known[broken]))
+        told = f"{catalogue()[signal].noun} of {subject} comes out at {value:.3g}, and nothing exceeds its peak: {why}"
         frame.rejected.setdefault(signal, told)
         return None
     with np.errstate(invalid="ignore"):

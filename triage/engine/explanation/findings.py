@@ -3,9 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from triage.engine.evidence import once_each
+from triage.engine.explanation.called import Called
 from triage.engine.explanation.names import names_of
 from triage.engine.explanation.rank import Candidate, Place, has_set_off, rank
-from triage.engine.explanation.wording import check_lines, sentence
+from triage.engine.explanation.sentence import sentence
+from triage.engine.explanation.wording import check_lines
 from triage.engine.frame import Frame
 from triage.engine.rules.evaluate import Answer, Ruling
 from triage.model.diagnosis import Confidence, Finding, Role, Severity, Verdict
@@ -18,16 +20,17 @@ _WEIGHTS: dict[Severity, int] = {"info": 0, "warning": 1, "critical": 2}
 
 
 def findings_of(
-    rulings: Sequence[Ruling], frame: Frame, harmed: bool | None, advice: Callable[[str], Advice]
+    rulings: Sequence[Ruling], frame: Frame, harmed: bool | None, advice: Callable[[str], Advice], called: Called
 ) -> tuple[Finding, ...]:
     """The findings of all present rules, roots first.
 
     :param harmed: whether users suffer; None if nobody can say
     :param advice: what a kind's playbook says to do first and not to do
+    :param called: what people call subjects
     """
     found = {ruling.rule.id: ruling for ruling in rulings if ruling.verdict is Verdict.PRESENT}
     places = rank([_candidate(ruling, harmed, frame) for ruling in found.values()], _bridges(rulings))
-    return tuple(_finding(found[place.candidate.rule], place, _role(place, places), frame, advice) for place in places)
+    return tuple(_finding(found[place.candidate.rule], place, _role(place, places), frame, advice, called) for place in places)
 
 
 def _candidate(ruling: Ruling, harmed: bool | None, frame: Frame) -> Candidate:
@@ -117,7 +120,7 @@ def _is_cause(place: Place) -> bool:
     return place.root and not place.candidate.bystander and place.candidate.severity != "info" and place.candidate.proof > 0
 
 
-def _finding(ruling: Ruling, place: Place, role: Role, frame: Frame, advice: Callable[[str], Advice]) -> Finding:
+def _finding(ruling: Ruling, place: Place, role: Role, frame: Frame, advice: Callable[[str], Advice], called: Called) -> Finding:
     """A present rule as a person reads it."""
     rule, answers = ruling.rule, present_answers(ruling)
     worst = answers[0]
@@ -127,12 +130,13 @@ def _finding(ruling: Ruling, place: Place, role: Role, frame: Frame, advice: Cal
     return Finding(
         rule=rule.id,
         title=rule.title,
-        summary=sentence(rule, worst, onset, len(answers)),
+        summary=sentence(rule, worst, [answer.subject for answer in answers], onset, called),
         cause=rule.cause,
         layer=rule.layer,
         scale=rule.scale,
         subject=str(worst.subject),
         subjects=tuple(str(answer.subject) for answer in answers),
+        who=tuple(called(answer.subject) for answer in answers),
         severity=severity,
         role=role,
         onset=onset,

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
-from triage.engine.explanation.wording import clock, said
+from triage.engine.explanation.called import Called
+from triage.engine.explanation.sentence import clock
 from triage.model.diagnosis import Finding, Odd, Promised, Status, Unread, Vital
 from triage.model.recording import Recording, Source, SourceState
+from triage.model.sentence import LONGEST
 from triage.model.units import quantity
 from triage.model.vocabulary import Scope
 
@@ -23,28 +25,43 @@ def headline(
     unread: Sequence[Unread],
     recording: Recording,
     judged: tuple[int, int],
+    called: Called,
 ) -> str:
     """The answer in one sentence.
 
     :param judged: how many kinds of failure could be judged, and how many there are
+    :param called: what people call subjects
     """
     roots = [finding for finding in findings if finding.role == "root"]
     broken = [vital for vital in vitals if vital.state is Promised.BROKEN]
     if roots:
-        more = f" (and {len(roots) - 1} more)" if len(roots) > 1 else ""
-        return f"{roots[0].title}{more}: {roots[0].summary}{_over(broken)}"
+        return _with(roots[0].summary, _over(broken), _others(len(roots) - 1))
     refused = _refused(vitals, recording)
     if refused is not None:
-        return f"{_sentence(_where(refused))}{_consequence(status, recording)}"
+        return f"{_clause(_where(refused))}{_consequence(status, recording)}"
     if broken:
-        return _unexplained(broken)
+        return _unexplained(broken, called)
     if status is Status.HEALTHY:
         told = [f"{one.title} {_value(one)}" for one in vitals if one.name.startswith(_TOLD_OF) and one.value is not None]
-        what = ", ".join(told[:_MOST_TOLD]) or "every promise"
-        return f"All is well, nothing found: {what}. {judged[0]} of {judged[1]} kinds of failure could be judged."
+        what = ", ".join(told[:_MOST_TOLD]) or "every promise kept"
+        return f"All is well ({what}); {judged[0]} of {judged[1]} kinds of failure could be judged."
     if status is not Status.INCONCLUSIVE:
-        return _by_word(odd, recording)
-    return f"Cannot tell how {recording.service} is: {_sentence(_doubt(vitals, unread, recording))}."
+        return _by_word(odd, recording, called)
+    return f"Nobody can tell how {recording.service} is, since {_clause(_doubt(vitals, unread, recording))}."
+
+
+def _with(sentence: str, *more: str) -> str:
+    """A sentence with what else there is to say, as far as it fits."""
+    told = _clause(sentence)
+    for one in more:
+        if one and len(told) + len(one) + 1 <= LONGEST:
+            told += one
+    return f"{told}."
+
+
+def _others(count: int) -> str:
+    """That there is more than one thing to mend."""
+    return f"; {count} more {'cause' if count == 1 else 'causes'} found" if count else ""
 
 
 def _refused(vitals: Sequence[Vital], recording: Recording) -> Source | None:
@@ -65,27 +82,27 @@ def _where(source: Source) -> str:
 def _consequence(status: Status, recording: Recording) -> str:
     """What follows from a source that failed."""
     if status is Status.INCONCLUSIVE:
-        return f". Nothing is known of {recording.service}."
-    return f". Nobody gets an answer from {recording.service}."
+        return f"; nothing is known of {recording.service}."
+    return f"; nobody gets an answer from {recording.service}."
 
 
 def _over(broken: Sequence[Vital]) -> str:
     """That the trouble is over, if all of it is."""
     if not broken or any(vital.until is None for vital in broken):
         return ""
-    return f" It ended at {clock(max(vital.until or 0.0 for vital in broken))}: users are well now."
+    return f"; over since {clock(max(vital.until or 0.0 for vital in broken))}"
 
 
-def _unexplained(broken: Sequence[Vital]) -> str:
+def _unexplained(broken: Sequence[Vital], called: Called) -> str:
     """The worst of the broken promises, and that nothing explains it."""
     worst = max(broken, key=lambda vital: vital.harm)
     when = f" since {clock(worst.since)}" if worst.since is not None else ""
-    where = "" if worst.subject.startswith(f"{Scope.SERVICE.value}/") else f" of {worst.subject}"
-    value = f": {_value(worst)} ({_limit(worst)})" if _has_figures(worst) else ""
-    if worst.name == "answers":
-        value = f": {worst.reason}"
-    text = f"{worst.title[0].upper()}{worst.title[1:]}{where} is beyond its limit{when}{value}{_over(broken).rstrip('.')}"
-    return f"{text}; no rule explains it with the data at hand."
+    where = "" if worst.subject.startswith(f"{Scope.SERVICE.value}/") else f" of {called.of_id(worst.subject)}"
+    value = f" ({_value(worst)}, {_limit(worst)})" if _has_figures(worst) else ""
+    if worst.name == "answers" and worst.reason:
+        value = f" ({_clause(worst.reason)})"
+    text = f"{worst.title[0].upper()}{worst.title[1:]}{where} is beyond its limit{when}"
+    return _with(text, value, _over(broken), "; no rule explains it")
 
 
 def _limit(vital: Vital) -> str:
@@ -94,17 +111,17 @@ def _limit(vital: Vital) -> str:
     return f"promised is {limit}" if vital.limit_of.startswith("objective") else f"the limit is {limit} ({vital.limit_of})"
 
 
-def _by_word(odd: Sequence[Odd], recording: Recording) -> str:
+def _by_word(odd: Sequence[Odd], recording: Recording, called: Called) -> str:
     """What stands for trouble where no promise is broken and no kind was found: the first odd thing that nothing explains."""
     left = [one for one in odd if one.salient and not one.explained_by]
     left.sort(key=lambda one: one.sort != "said")
     if not left:
-        return f"Something is wrong with {recording.service}; no rule explains it with the data at hand."
+        return f"Something is wrong with {recording.service}, and no rule explains it with the data at hand."
     first = left[0]
-    who = recording.service if first.subject.startswith(f"{Scope.SERVICE.value}/") else first.subject.replace("/", " ", 1)
+    who = called.of_id(first.subject)
     when = f" since {clock(first.since)}" if first.since is not None else ""
-    verb = "says" if first.sort == "said" else "shows"
-    return f"{who} {verb}{when}: {said(first.text)}; no rule explains it with the data at hand."
+    verb = "logs" if first.sort == "said" else "shows"
+    return _with(f"{who[:1].upper()}{who[1:]} {verb} something odd{when}", f" ({_clause(first.phrase)})", "; no rule explains it")
 
 
 def _has_figures(vital: Vital) -> bool:
@@ -128,8 +145,8 @@ def _doubt(vitals: Sequence[Vital], unread: Sequence[Unread], recording: Recordi
         if open_:
             return f"{open_[0].title}: {open_[0].reason}"
         if unread:
-            who = unread[0].emitter or "a log"
-            return f"what users notice is well, and {who} says what nothing understands: {said(unread[0].text)}"
+            who = unread[0].emitter or "one"
+            return f"what users notice is well, and the {who} log says what no rule understands"
         return "what users notice is well as far as it was seen, and something odd is explained by nothing"
     if stranger and not (failed and failed[0].state is SourceState.FAILED):
         return stranger
@@ -144,6 +161,6 @@ def _stranger(recording: Recording) -> str:
     return next((f"Prometheus at {reason}" for reason in reasons if reason.startswith("http")), "")
 
 
-def _sentence(text: str) -> str:
-    """A text that another sentence follows."""
-    return text.rstrip(".?! ")
+def _clause(text: str) -> str:
+    """A text that goes on: without its stop, and with commas where it has colons and stops inside."""
+    return text.rstrip(".?! ").replace(": ", ", ").replace(". ", ", ")

@@ -1,88 +1,17 @@
-"""Findings in words: the sentence of a finding, the lines to check it by hand."""
+"""What a finding rests on in words, and the lines to check it by hand."""
 
 import string
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 
-from triage.engine.rules.evaluate import Answer
 from triage.model.diagnosis import Evidence, Verdict
 from triage.model.recording import Recording, Subject
-from triage.model.rule import Rule
-from triage.model.units import quantity
 from triage.model.vocabulary import Scope, catalogue
-
-_LONGEST_LINE = 160
-"""Chosen: two lines of a terminal."""
-
-_TOLD = ("event:", "observed:")
-"""Evidence that is told in words, not by its number."""
-
-
-def clock(time: float | None) -> str:
-    """A moment in words, UTC."""
-    return "before the recording" if time is None else datetime.fromtimestamp(time, UTC).strftime("%H:%M:%S")
-
-
-def sentence(rule: Rule, answer: Answer, onset: float | None, count: int) -> str:
-    """The rule's sentence with subject, numbers and time filled in.
-
-    Where alternatives of different units share a name, the sentence cannot know which one speaks: a value without a unit says it.
-    """
-    values: dict[str, str] = {"subject": _subject(answer.subject, count), "onset": clock(onset)}
-    units: dict[str, set[str]] = {}
-    named = [(name, look.evidence) for name, look in answer.named if f"{{{name}" in rule.finding]
-    for name, evidence in named:
-        units.setdefault(name, set()).add(_sort(evidence))
-    for name, evidence in named:
-        value = _value(evidence)
-        mixed = len(units[name]) > 1 and not evidence.signal.startswith(_TOLD)
-        values.setdefault(name, f"{noun(evidence)}: {value}" if mixed and not evidence.unit and evidence.held is None else value)
-    return string.Formatter().vformat(rule.finding, (), _Filled(values))
-
-
-class _Filled(dict[str, str]):
-    """Values for a sentence; one that nobody measured reads as such instead of failing."""
-
-    def __missing__(self, key: str) -> str:
-        return "an unknown value"
-
-
-def _sort(evidence: Evidence) -> str:
-    """What sort of value it is: its unit, or that it is an event."""
-    return "event" if evidence.signal.startswith(_TOLD) else evidence.unit
-
-
-def _value(evidence: Evidence) -> str:
-    """A value as a person reads it."""
-    if evidence.value is None:
-        return "an unknown value"
-    if evidence.signal.startswith(_TOLD):
-        return said(evidence.text) if evidence.text not in {"", "none seen"} else f"{evidence.value:g}"
-    if evidence.held is not None:
-        return f"for {quantity(evidence.held, 'seconds')}"
-    if evidence.low is not None and evidence.high is None:
-        return f"at least {quantity(evidence.low, evidence.unit)}"
-    return quantity(evidence.value, evidence.unit)
 
 
 def noun(evidence: Evidence) -> str:
-    """What a bare number counts."""
+    """What was seen in a few words: what an event says, what a value measures."""
     signal = catalogue().get(evidence.signal)
-    return evidence.signal if signal is None else signal.noun
-
-
-def said(text: str) -> str:
-    """A log line inside of a sentence: its beginning, without what only introduces further lines."""
-    text = text.removesuffix("Traceback (most recent call last):").rstrip(" .:")
-    if len(text) <= _LONGEST_LINE:
-        return text
-    return f"{text[: text.rfind(' ', 0, _LONGEST_LINE) if ' ' in text[_LONGEST_LINE // 2 : _LONGEST_LINE] else _LONGEST_LINE]} …"
-
-
-def _subject(subject: Subject, count: int) -> str:
-    """A subject as a person names it."""
-    name = subject.id if subject.scope is Scope.SERVICE else f"{subject.scope} {subject.id}"
-    return name if count < 2 else f"{name} and {count - 1} more"
+    return evidence.phrase or evidence.signal if signal is None else signal.noun
 
 
 _NVIDIA_SMI: Mapping[str, str] = {

@@ -11,7 +11,7 @@ from triage.engine.observations.curves import Bools
 from triage.engine.statistics import mean_cells
 from triage.model.observation import Judged, Observation, Seen
 from triage.model.recording import CHANGE_KINDS, Floats, Subject
-from triage.model.vocabulary import Scope
+from triage.model.vocabulary import Scope, catalogue
 
 _LIFT = 2.0
 """Chosen: at twice the rate inside a state it is worth telling; rules ask for three and more."""
@@ -129,7 +129,7 @@ def _made(harm: Harm, state: str, lift: float, share: float, count: int, is_in: 
         sort="coincides",
         of=harm.of,
         subject=Subject(Scope.SERVICE, frame.recording.service),
-        text=f"{share:.0%} of {harm.of} fall on the {part:.0%} of the time with: {state}",
+        text=f"{share:.0%} of the {_HARMS.get(harm.of, harm.of)} fall on the {part:.0%} of the time {_WHILE[state]}",
         onset=(begun - grid.step, begun),
         end=float(grid.times[cells[-1]]) if cells[-1] < len(grid.times) - 1 else None,
         direction="worse",
@@ -241,6 +241,25 @@ STATES: dict[str, Callable[[Frame], Floats | None]] = {
 }
 
 
+_HARMS = {"timeouts": "time-outs", "latency.ttft": "slow first tokens", "latency.itl": "slow tokens"}
+"""What is called otherwise than by its name here."""
+
+_WHILE = {
+    "starting": "while a replica starts",
+    "ending": "while a replica ends",
+    "fewer-replicas": "with fewer replicas",
+    "throttled": "while CPU or clocks are held back",
+    "no-backend": "without an engine to send to",
+    "put-aside": "while engines are put aside",
+    "change-in-progress": "while a change goes on",
+    "batch-full": "with a full batch",
+    "cache-full": "with a full KV cache",
+    "standstill": "while an engine stands still",
+    "falsely-ready": "while a replica is ready without a working engine",
+}
+"""States in words."""
+
+
 def _full_where_it_queues(frame: Frame) -> Seen:
     """Whether replicas have a full KV cache, a full batch, just there and then where requests wait."""
     odd: list[Observation] = []
@@ -269,7 +288,7 @@ def _full_where_it_queues(frame: Frame) -> Seen:
                     sort="coincides",
                     of="queue",
                     subject=replica,
-                    text=f"{both} of {waits} samples with requests waiting have {name} at {least:.0%} or more",
+                    text=f"{both} of {waits} samples with requests waiting have {catalogue()[name].noun} at {least:.0%} or more",
                     onset=(begun - frame.grid.step, begun),
                     end=None,
                     direction="worse",

@@ -23,7 +23,19 @@ _HOST = re2.compile(r"(?i)(?:^|[._-])(?:driver|firmware|vbios|kernel)(?:$|[._-])
 """Keys of what a host or a card brings along, whatever runs on it."""
 
 _PLACE = frozenset(
-    {"pod_ip", "host_ip", "pci_bus_id", "node", "gpus", "created_by_name", "created_by_kind", "name", "uuid", "serial"}
+    {
+        "pod_ip",
+        "host_ip",
+        "pci_bus_id",
+        "gpu_index",
+        "node",
+        "gpus",
+        "created_by_name",
+        "created_by_kind",
+        "name",
+        "uuid",
+        "serial",
+    }
 )
 """Keys that are a thing's own by nature."""
 

@@ -346,7 +346,8 @@ def _made(
     total = sum(one.amount for one in (*bad, *good))
     share = sum(one.amount for one in bad) / total if total > 0 else 0.0
     subject = _subject(dimension, value, bad, frame)
-    text = f"{symptom.of}: {quantity(worst, unit)} where {dimension} is {value}, {quantity(usual, unit)} elsewhere"
+    name = catalogue()[symptom.of].noun if symptom.of in catalogue() else symptom.of
+    text = f"{name} {quantity(worst, unit)} where {dimension} is {value}, {quantity(usual, unit)} elsewhere"
     salient = is_first and size >= _SALIENT and len(good) > 1 and _is_harm(symptom)
     evidence = None
     if salient:

@@ -7,6 +7,7 @@ from functools import cache
 import re2
 
 from triage.engine.frame import Frame
+from triage.engine.phrases import of_event, of_observation, values_of
 from triage.engine.promises import users_are_well
 from triage.engine.rules.context import Context, Look
 from triage.errors import ConfigError
@@ -57,6 +58,8 @@ def occurred(occurrence: Occurrence, context: Context) -> Look:
             since=span[0],
             until=span[1],
             text=_event_text(first) if first else unseen or _why_unseen(occurrence, context) or "none seen",
+            phrase=of_event(first) if first else "",
+            fields=values_of(first.attrs) if first else {},
         ),
     )
 
@@ -305,6 +308,8 @@ def seen(asked: Observed, context: Context) -> Look:
             verdict=verdict,
             since=since,
             text=first.text if first else "nothing odd seen" if judged else "nothing that could be judged",
+            phrase=of_observation(first) if first else "",
+            fields=values_of(first.attrs) if first else {},
         ),
     )
 

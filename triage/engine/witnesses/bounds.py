@@ -86,7 +86,7 @@ def _observation(frame: Frame, limit: _Limit, subject: Subject, beyond: Bools, c
         sort="instrument",
         of="beyond-physics",
         subject=subject,
-        text=f"{subject} {limit.words}: {limit.signal} says {value:g}, at most {usual:g} is possible",
+        text=f"{subject} {limit.words}: {catalogue()[limit.signal].noun} says {value:g}, at most {usual:g} is possible",
         onset=(float(frame.grid.times[first] - frame.grid.step), float(frame.grid.times[first])),
         end=None if last >= len(cells) - 2 else float(frame.grid.times[last]),
         against="limit",

@@ -142,7 +142,7 @@ def _rests(voice: Voice, since: float, until: float) -> bool:
 
 def _observation(frame: Frame, voice: Voice, restless: Sequence[Series], since: float, until: float) -> Observation:
     """A voice that is frozen."""
-    names = ", ".join(sorted({one.signal for one in restless})[:4])
+    names = ", ".join(catalogue()[name].noun for name in sorted({one.signal for one in restless})[:4])
     still = until >= voice.times[-1]
     return Observation(
         sort="instrument",

@@ -83,9 +83,8 @@ def _constant(frame: Frame) -> Iterator[Observation]:
                 s for s in _WORK if s != signal and (c := frame.cells(s, subject)) is not None and _moves(c[frame.grid.window])
             ]
             if len(others) >= 2:
-                text = (
-                    f"{signal} of {subject} stays at 0 although {others[0]} and {others[1]} move, and at the others it moves, too"
-                )
+                names = [catalogue()[one].noun for one in (signal, *others[:2])]
+                text = f"{names[0]} of {subject} stays at 0 although {names[1]} and {names[2]} move, and at the others all move"
                 yield _observation("not-wired", subject, text, {"signal": signal}, frame)
 
 
@@ -108,7 +107,7 @@ def _silenced(frame: Frame) -> Iterator[Observation]:
                 continue
             if tokens is None or not np.nansum(tokens[after]) > 0:
                 continue
-            text = f"{signal} of {subject} counts nothing any more, although {since:.0f} answers ended since"
+            text = f"{catalogue()[signal].noun} of {subject} counts nothing any more, although {since:.0f} answers ended since"
             yield _observation("not-wired", subject, text, {"signal": signal}, frame)
 
 

@@ -447,7 +447,7 @@ class AccessSummary:
             yield self._event(self._window.end, _UNDATED, attrs, f"{failed} of {self.count} requests failed, at unknown times")
 
     def _event(self, time: float, told: Told, attrs: dict[str, str], text: str) -> Event:
-        shared = {"role": told.role, "kinds": told.kinds} | ({"untimed": "yes"} if self.untimed else {})
+        shared = {"role": told.role, "kinds": told.kinds, "meaning": text} | ({"untimed": "yes"} if self.untimed else {})
         return Event(time, "log", told.name, self._subject, attrs | shared, text, self._source)
 
     def _sort_events(self, sort: Sort, tally: Tally) -> Iterator[Event]:
@@ -467,7 +467,7 @@ class AccessSummary:
             shared["median_seconds"] = f"{median(tally.seconds):.3f}"
         for episode in sorted(tally.episodes, key=lambda one: one.start):
             attrs = shared | {"count": str(episode.count), "seconds": f"{episode.end - episode.start:.1f}"}
-            text = f"{episode.count} requests {sort.meaning}"
+            text = _counted(episode.count, sort.meaning)
             if "upstream" in shared and shared["upstream_share"] == "1":
                 text += f", all at {shared['upstream']}"
             yield self._event(episode.start, Told(sort.name, sort.role, sort.kinds), attrs, text)
@@ -530,6 +530,11 @@ _HEALTH_ROUTE = Sort(
     "asked for a health route that is not there",
     lambda line: line.is_probe,
 )
+
+
+def _counted(count: int, what: str) -> str:
+    """How many requests did or suffered something."""
+    return f"1 request {what.replace('were ', 'was ').replace('have ', 'has ')}" if count == 1 else f"{count} requests {what}"
 
 
 def _ratio(part: int, whole: int) -> str:

@@ -296,7 +296,11 @@ class EngineLog:
         self, name: str, time: float, life: Life, error: Match | None, more: Mapping[str, str] = MappingProxyType({})
     ) -> None:
         role, kinds, text = _ENDS[name]
-        attrs = {"role": role, "kinds": kinds}
+        attrs = {
+            "role": role,
+            "kinds": kinds,
+            "meaning": error.signature.meaning if error is not None else text.partition(" that no ")[0],
+        }
         if life.began is not None:
             attrs["seconds"] = f"{time - life.began:.0f}"
             if life.followed is not None:

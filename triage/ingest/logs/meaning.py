@@ -276,6 +276,7 @@ class Meaning:
             "kinds": " ".join(signature.kinds),
             "severity": signature.severity,
             "emitter": self._emitter,
+            "meaning": signature.meaning,
         }
         phase = {"phase": line.phase} if line.phase else {}
         marks = line.marks if about is line.about else _marks(about)

@@ -173,7 +173,9 @@ class QualityLog:
             "kinds": "silent-quality-degradation canary-blind-spot numerical-garbage",
         }
         text = f"{label}: {share:.0%} right answers, usual are {usual:.0%}"
-        return Event(since, "log", "quality-drop", subject, attrs, text, self._source)
+        return Event(
+            since, "log", "quality-drop", subject, attrs | {"meaning": f"{100 * share:.0f} % right answers"}, text, self._source
+        )
 
 
 def _share(results: list[Result]) -> float:

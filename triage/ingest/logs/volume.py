@@ -86,4 +86,12 @@ class Volume:
         text = (
             f"{self._source} has no line in the last {duration(silent)} of the window, after one every {duration(usual)} or less"
         )
-        return Event(self._latest, "log", "log-stopped", self._emitter.subject, attrs | {"emitter": "engine"}, text, self._source)
+        return Event(
+            self._latest,
+            "log",
+            "log-stopped",
+            self._emitter.subject,
+            attrs | {"emitter": "engine", "meaning": text},
+            text,
+            self._source,
+        )

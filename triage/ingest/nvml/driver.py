@@ -196,6 +196,7 @@ class Driver:
         self._fact(subject, "power_limit_default_watts", lambda: nvml.nvmlDeviceGetPowerManagementDefaultLimit(handle) / 1e3)
         self._fact(subject, "power_limit_max_watts", lambda: nvml.nvmlDeviceGetPowerManagementLimitConstraints(handle)[1] / 1e3)
         self._fact(subject, "vbios_version", lambda: nvml.nvmlDeviceGetVbiosVersion(handle))
+        self._fact(subject, "gpu_index", lambda: str(nvml.nvmlDeviceGetIndex(handle)))
         self._fact(subject, "pci_bus_id", lambda: nvml.nvmlDeviceGetPciInfo(handle).busId)
         if unified:
             self.facts.append(Fact(subject, "unified_memory", "true", "nvml"))

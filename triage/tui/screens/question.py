@@ -7,7 +7,7 @@ from textual.content import Content
 
 from triage.model.diagnosis import Evidence, Finding, Promised
 from triage.model.vocabulary import catalogue
-from triage.render.reading import began, place, those, vital_name
+from triage.render.reading import began, place, vital_name, whom
 from triage.tui.details import Detail, evidence_of, piece_of, proof
 from triage.tui.drawn import Draw, Drawn, nothing
 from triage.tui.messages import PieceChosen
@@ -127,7 +127,7 @@ def _answered(question: Question, snapshot: Snapshot, width: int, *, brief: bool
 
 def _placed(finding: Finding, snapshot: Snapshot) -> Content:
     """Severity, confidence, place, subjects and onset."""
-    where = those(finding.subjects or (finding.subject,), 3)
+    where = whom(finding, 3)
     rest = f", {finding.confidence}; {place(finding)}; on {where}, {began(finding, snapshot.near)}"
     return Content.assemble(severity(finding), text((rest, "dim")))
 
