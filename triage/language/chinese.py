@@ -1,7 +1,8 @@
 """What is known in Chinese: phrases, names of signals, rules."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
@@ -10,6 +11,7 @@ from triage.language.amounts import amount
 from triage.language.phrases import Book, Phrase
 from triage.model.playbook import Advice
 from triage.model.rule import Rule
+from triage.model.sentence import filled, names_in, parts_of
 from triage.model.vocabulary import catalogue
 from triage.yamltext import load
 
@@ -19,7 +21,7 @@ _HERE = Path(__file__).parent
 class RuleText(BaseModel):
     """A rule in Chinese.
 
-    :param finding: with the gaps of the rule's own
+    :param finding: with the gaps of the rule's own, and with as many parts in brackets that may be left out
     :param first_step: of its playbook
     :param do_not: of its playbook
     """
@@ -68,7 +70,23 @@ def of_rule(rule: Rule, advice: Advice) -> Iterator[Phrase]:
         return
     yield Phrase(rule.title, text.title)
     yield Phrase(rule.question, text.question)
-    yield Phrase(rule.finding, text.finding)
-    yield Phrase(rule.finding.rstrip("."), text.finding)
+    yield from _sentences(rule.finding, text.finding)
     yield Phrase(advice.first_step, text.first_step)
     yield Phrase(advice.do_not, text.do_not)
+
+
+def _sentences(english: str, chinese: str) -> Iterator[Phrase]:
+    """A sentence of a rule as it may be told: with each of its parts that may be left out or without it, of one or of several."""
+    optional = [sum(part.optional for part in parts_of(text)) for text in (english, chinese)]
+    for told in product((True, False), repeat=min(optional)):
+        for count in (1, 2):
+            one, other = (_told(text, told, count) for text in (english, chinese))
+            yield Phrase(one, other)
+            yield Phrase(one.rstrip("."), other)
+
+
+def _told(text: str, told: Sequence[bool], count: int) -> str:
+    """A sentence with some of its parts, and with the words for so many; its values stay gaps."""
+    parts, kept = parts_of(text), iter(told)
+    chosen = "".join(part.text for part in parts if not part.optional or next(kept))
+    return filled(chosen, {name: f"{{{name}}}" for name in names_in(chosen)}, count)

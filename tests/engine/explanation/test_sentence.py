@@ -108,9 +108,9 @@ def test_a_name_however_long_leaves_a_sentence_of_its_length(name: str) -> None:
     )
     frame = frame_of({"kv.usage": 0.97})
     answer = answer_of(frame, one, who("replica/a"), 0)
-    text = sentence(one, answer, [who(f"node/{name}")], 0.0, Called(frame.recording))
+    text = sentence(one, answer, [who(f"replica/{name}")], 0.0, Called(frame.recording))
     assert len(text) <= LONGEST
-    assert text.startswith("The KV cache of node")
+    assert text.startswith("The KV cache of replica")
 
 
 @pytest.mark.parametrize("template", ["a [b", "a ]", "{a", "a}", "[a [b] c]"])

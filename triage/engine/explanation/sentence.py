@@ -42,7 +42,8 @@ def sentence(rule: Rule, answer: Answer, subjects: Sequence[Subject], onset: flo
         known["subject"] = _cut(known["subject"], len(known["subject"]) + room)
     phrases = {name: candidates(one) for name, one in told.items() if name not in bare}
     text = _joined(parts, known, phrases, count)
-    return text if text.startswith(subjects[0].id) else text[:1].upper() + text[1:]
+    is_own_name = rule.finding.startswith("{subject}") and known["subject"] == subjects[0].id
+    return text if is_own_name else text[:1].upper() + text[1:]
 
 
 _ONE_OF = {Scope.REPLICA: "a replica", Scope.GPU: "a card", Scope.NODE: "a host"}
@@ -153,7 +154,8 @@ def candidates(evidence: Evidence) -> tuple[str, ...]:
     if evidence.op == "gone":
         return (f"{signal.noun} no longer measured",)
     held = "" if evidence.held is None else f" for {quantity(evidence.held, 'seconds')}"
-    usual = "" if evidence.baseline is None else f", usually {_figure(evidence.baseline, evidence)}"
+    was = "" if evidence.baseline is None else _figure(evidence.baseline, evidence)
+    usual = f", usually {was}" if was and was != _figure(evidence.value, evidence) else ""
     if signal.kind is Kind.STATE:
         missing = evidence.op in ("<", "<=")
         return tuple(dict.fromkeys(f"{'no ' if missing else ''}{signal.noun}{rest}" for rest in (held, "")))
@@ -165,7 +167,7 @@ def candidates(evidence: Evidence) -> tuple[str, ...]:
     at_least = "at least " if evidence.low is not None and evidence.high is None else ""
     figure = _figure(evidence.low if at_least else evidence.value, evidence)
     value = f"{signal.noun} {at_least}{figure}"
-    return tuple(dict.fromkeys((value + usual if not usual.endswith(f" {figure}") else value, value)))
+    return tuple(dict.fromkeys((value + usual, value)))
 
 
 def _figure(value: float | None, evidence: Evidence) -> str:
