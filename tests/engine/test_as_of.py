@@ -1,12 +1,15 @@
 """A recording as of an earlier moment, and one that grows."""
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from triage.engine.as_of import cut
 from triage.engine.frame import grid_of
-from triage.engine.live_window import continued, still_told
+from triage.engine.live_window import bounded, continued, still_told, thinned
 from triage.model.recording import Event, Fact, Histogram, Origin, Recording, Series, Source, SourceState, Subject, Window
 from triage.model.vocabulary import Scope
 
@@ -140,3 +143,51 @@ def test_a_target_that_was_asked_and_gave_no_answer_keeps_what_it_said() -> None
         ("target.up", "vllm-0"),
     ]
     assert [one.subject for one in left.histograms] == [VLLM_0]
+
+
+def rates(times: list[float], values: list[float]) -> Series:
+    """A rate over time."""
+    return Series("tokens.generation", VLLM_0, np.array(times), np.array(values), ORIGIN)
+
+
+def counted(one: Series) -> float:
+    """What a rate adds up to, from its second sample on."""
+    return float((one.values[1:] * np.diff(one.times)).sum())
+
+
+@given(
+    st.lists(st.tuples(st.floats(0.1, 20.0), st.floats(0.0, 100.0)), min_size=2, max_size=60),
+    st.sampled_from((1.0, 2.0, 8.0, 32.0)),
+)
+def test_what_was_counted_stays_when_it_is_thinned(samples: list[tuple[float, float]], step: float) -> None:
+    """One sample a span, the last moment is kept, and rates add up to what they did; thinned again it is the same."""
+    times = np.cumsum([pause for pause, _ in samples]).tolist()
+    whole = rates(times, [value for _, value in samples])
+    (thin,) = thinned(recording(whole), step).series
+    assert len(thin.times) == len({time // step for time in times})
+    assert thin.times[-1] == times[-1]
+    first = float(thin.times[0])
+    later = replace(whole, times=whole.times[whole.times >= first], values=whole.values[whole.times >= first])
+    assert counted(thin) == pytest.approx(counted(later), rel=1e-6, abs=1e-6)
+    (again,) = thinned(recording(thin), step).series
+    assert np.array_equal(again.times, thin.times)
+
+
+def test_a_state_is_its_last_value_and_a_gauge_its_mean() -> None:
+    """A distribution's observations are spread over the span."""
+    held = recording(
+        Series("target.up", VLLM_0, np.array([0.0, 1, 2, 3]), np.array([1.0, 1, 1, 0]), ORIGIN),
+        Series("queue.waiting", VLLM_0, np.array([0.0, 1, 2, 3]), np.array([1.0, 2, 3, 6]), ORIGIN),
+        histogram(0, 1, 2, 3),
+    )
+    thin = thinned(held, 4.0)
+    assert [one.values.tolist() for one in thin.series] == [[0], [3]]
+    assert (thin.histograms[0].times.tolist(), thin.histograms[0].rates.tolist(), thin.step) == ([3], [[1, 1]], 15.0)
+
+
+def test_history_has_a_bound() -> None:
+    """However long trouble lasts: twice as long it is half as fine; what is short stays as it came."""
+    short = recording(series(VLLM_0, *range(1000)), end=1000.0)
+    assert bounded(short, 1000.0, 1.0) is short
+    long = recording(series(VLLM_0, *range(5000)), end=5000.0)
+    assert len(bounded(long, 1000.0, 1.0).series[0].times) == 625

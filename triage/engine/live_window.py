@@ -5,8 +5,12 @@ from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
-from triage.model.recording import Event, Fact, Histogram, Recording, Series, Subject
+from triage.model.recording import Event, Fact, Floats, Histogram, Recording, Series, Subject
+from triage.model.vocabulary import Kind, catalogue
+
+Indices = npt.NDArray[np.int64]
 
 _Track = TypeVar("_Track", Series, Histogram)
 
@@ -43,6 +47,71 @@ def still_told(history: Recording, latest: Recording) -> Recording:
         series=tuple(one for one in history.series if one.signal in alive or one.subject in asked),
         histograms=tuple(one for one in history.histograms if one.signal in alive or one.subject in asked),
     )
+
+
+def thinned(recording: Recording, step: float) -> Recording:
+    """The recording with at most one sample of each track in so many seconds.
+
+    What was counted stays what it was: a rate becomes the mean over the time that its samples speak for. A state is its last
+    value, anything else the mean. Spans begin at multiples of the step: what was thinned before is thinned to the same samples.
+
+    :param step: seconds
+    """
+    return replace(
+        recording,
+        series=tuple(_thin_series(one, step) for one in recording.series),
+        histograms=tuple(_thin_histogram(one, step) for one in recording.histograms),
+        step=max(recording.step, step),
+    )
+
+
+def bounded(recording: Recording, longest: float, finest: float) -> Recording:
+    """The recording, thinned where it is too long to be kept as it is: its samples never become more than those of ``longest``.
+
+    :param longest: seconds of history that are kept as they came
+    :param finest: seconds between two samples as they come
+    """
+    window = recording.window
+    span = window.end - min([window.baseline_start, *(float(one.times[0]) for one in recording.series if len(one.times))])
+    step = finest
+    while span / step > longest / finest:
+        step *= 2.0
+    return recording if step <= finest else thinned(recording, step)
+
+
+def _thin_series(one: Series, step: float) -> Series:
+    starts, last = _spans(one.times, step)
+    if len(starts) == len(one.times):
+        return one
+    kind = catalogue()[one.signal].kind
+    if kind is Kind.STATE:
+        values = one.values[last]
+    elif kind is Kind.RATE:
+        values = _mean_rates(one.times, one.values, starts)
+    else:
+        values = np.add.reduceat(one.values, starts) / np.diff(np.append(starts, len(one.times)))
+    return replace(one, times=one.times[last], values=values)
+
+
+def _thin_histogram(one: Histogram, step: float) -> Histogram:
+    starts, last = _spans(one.times, step)
+    if len(starts) == len(one.times):
+        return one
+    rates = np.stack([_mean_rates(one.times, column, starts) for column in one.rates.T], axis=1)
+    return replace(one, times=one.times[last], rates=rates, sums=_mean_rates(one.times, one.sums, starts))
+
+
+def _spans(times: Floats, step: float) -> tuple[Indices, Indices]:
+    """The first and the last sample of each span in which there are any."""
+    spans = np.floor(times / step)
+    starts = np.flatnonzero(np.concatenate(([True], spans[1:] > spans[:-1])))
+    return starts, np.append(starts[1:], len(times)) - 1
+
+
+def _mean_rates(times: Floats, rates: Floats, starts: Indices) -> Floats:
+    """Rates over spans: each sample speaks for the time since the one before it."""
+    seconds = np.diff(times, prepend=times[0] - (times[1] - times[0] if len(times) > 1 else 1.0))
+    return np.add.reduceat(rates * seconds, starts) / np.add.reduceat(seconds, starts)
 
 
 def _joined(old: Iterable[_Track], new: Iterable[_Track], since: float) -> tuple[_Track, ...]:

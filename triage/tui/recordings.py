@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from triage.engine.live_window import continued, still_told
+from triage.engine.live_window import bounded, continued, still_told
 from triage.memory.reference import Pace
 from triage.memory.watch import Watch
 from triage.model.recording import Recording
@@ -73,6 +73,10 @@ class Replay:
         return Taken(1, recording, recording)
 
 
+_LONGEST = 2.0
+"""Trouble that lasts is kept whole with what was before it; from this many times what is kept else it is kept more coarsely."""
+
+
 class Live:
     """A service that is asked again and again; what it said before is kept as its history.
 
@@ -111,7 +115,8 @@ class Live:
         else:
             kept = latest.window.end - self._pace.keep
             held = self.watch.oldest
-            self._history = continued(self._history, latest, kept if held is None else min(kept, held))
+            whole = continued(self._history, latest, kept if held is None else min(kept, held))
+            self._history = bounded(whole, _LONGEST * self._pace.keep, latest.step)
         self._history = replace(self._history, window=self.watch.window(latest.window), begun=self.watch.begun)
         self._number += 1
         return Taken(self._number, self._history, still_told(self._history, latest))
