@@ -1,7 +1,7 @@
 """The machine that triage runs on: processor, memory, disks, network, and the containers and processes of the engines on it."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -248,17 +248,28 @@ def _own_names() -> set[str]:
 
 
 def _replicas(request: Request, root: Path) -> list[_Replica]:
-    """The engines' processes that listen, by replica."""
+    """The engines' processes that listen, by replica.
+
+    Where endpoints are named, and engines listen at them, the other engines of this machine are other people's.
+    """
     named = [engines.parse_address(text) for text in request.service.endpoints]
     node, own = engines.this_node(request.environ), _own_names()
     found: dict[Subject, _Replica] = {}
-    for one in processes.engine_processes(root / "proc"):
-        ports = [listener.port for listener in one.listeners]
+    engines_here = [(one, [listener.port for listener in one.listeners]) for one in processes.engine_processes(root / "proc")]
+    wanted_ports = {address.port for address in named}
+    ours = [(one, ports) for one, ports in engines_here if wanted_ports & {*ports}]
+    for one, ports in ours if ours or _were_here(named, request.earlier) else engines_here:
         wanted = [address.port for address in named if address.port in ports] + [one.usual] * (one.usual in ports) + ports
         subject = Subject(Scope.REPLICA, engines.replica_id(wanted[0], named, own, node))
         with suppress(psutil.Error):
             found.setdefault(subject, _Replica(subject, psutil.Process(one.process.pid), one.engine.name))
     return [found[subject] for subject in sorted(found)]
+
+
+def _were_here(named: Iterable[engines.Address], earlier: Recording | None) -> bool:
+    """Whether an engine that is named was seen as a process of this machine at an earlier look: then it has ended."""
+    names = {address.instance for address in named}
+    return earlier is not None and any(one.subject.id in names for one in earlier.by_signal.get("process.rss", ()))
 
 
 class Host:

@@ -1,5 +1,6 @@
 """The host collector over a small copy of a machine's /proc and /sys, and over real processes."""
 
+import dataclasses
 import os
 import shutil
 import socket
@@ -293,6 +294,20 @@ def test_replica_is_called_as_the_user_called_it(collector: Collector, tree: Pat
     with engine_in(tree, tmp_path) as engine:
         recording = collector.collect(request_for(tree, endpoints=(f"http://localhost:{engine.port}/metrics", "192.0.2.7:80")))
     assert [subject.id for subject in recording.subjects[Scope.REPLICA]] == [f"localhost:{engine.port}"]
+
+
+def test_engines_of_others_are_none_of_the_services(collector: Collector, tree: Path, tmp_path: Path) -> None:
+    """Where an engine listens at a named endpoint, or did at an earlier look, those at other ports are other people's."""
+    (tmp_path / "other").mkdir()
+    with engine_in(tree, tmp_path) as engine, engine_in(tree, tmp_path / "other") as other:
+        named = request_for(tree, endpoints=(f"localhost:{engine.port}",))
+        recording = collector.collect(named)
+        assert [subject.id for subject in recording.subjects[Scope.REPLICA]] == [f"localhost:{engine.port}"]
+        shutil.rmtree(tree / "proc" / str(engine.process.pid))
+        ended = dataclasses.replace(request_for(tree, endpoints=(f"localhost:{engine.port}",)), earlier=recording)
+        assert collector.collect(ended).subjects[Scope.REPLICA] == []
+        proxied = collector.collect(request_for(tree, endpoints=(f"localhost:{engine.port}",)))
+        assert [subject.id for subject in proxied.subjects[Scope.REPLICA]] == [f"box:{other.port}"]
 
 
 def test_engine_that_is_replaced_goes_on_as_the_same_replica(collector: Collector, tree: Path, tmp_path: Path) -> None:

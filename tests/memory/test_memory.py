@@ -15,7 +15,7 @@ from triage.model.diagnosis import Severity, Status
 OVERLOAD, RETRIES = kind_key("true-overload"), kind_key("retry-storm")
 TTFT = promise_key("ttft_p95_s", "service/llm")
 ONSET = 1000.0
-HOLDS = Holds(raise_looks=1, clear_after=120.0, cause_after=60.0, flaps=3, flap_span=3600.0, calm=900.0, forget=900.0)
+HOLDS = Holds(raise_looks=1, clear_after=120.0, cause_after=(60.0, 300.0), flaps=3, flap_span=3600.0, calm=900.0, forget=900.0)
 
 
 def well(time: float) -> Look:
@@ -128,7 +128,7 @@ def test_a_cause_stays_until_another_one_has_been_named_for_long() -> None:
     """Two kinds that change places from look to look are one cause; one that takes over for good is told once."""
     swaying = [ill(1010 + 10 * n, cause=(OVERLOAD, RETRIES)[n % 2]) for n in range(40)]
     assert [one.now for one in remembered(*swaying).turns if one.key == CAUSE] == ["true-overload"]
-    lasting = [ill(time, cause=RETRIES) for time in every(10, 2000, 2100)]
+    lasting = [ill(time, cause=RETRIES) for time in every(10, 2000, 2310)]
     changes = [one for one in remembered(*swaying, *lasting).turns if one.key == CAUSE]
     assert [(one.before, one.now) for one in changes] == [("", "true-overload"), ("true-overload", "retry-storm")]
 
@@ -167,6 +167,14 @@ def test_a_hold_before_it_is_raised() -> None:
     holds = Holds(raise_looks=1, raise_after=30.0)
     assert told(remembered(ill(1010), ill(1020), well(1030), ill(1040), holds=holds), OVERLOAD) == []
     assert told(remembered(ill(1010), ill(1030), ill(1040), holds=holds), OVERLOAD) == [(Turn.NEW, OVERLOAD, "overload")]
+
+
+def test_what_was_known_to_be_over_ends_though_nobody_can_judge_it_any_more() -> None:
+    """One look said that it is gone; those after it see too little of it to say anything, and users are well."""
+    half = [Look(time, Status.HEALTHY, gone={TTFT: None}) for time in every(60, 1080, 1200)]
+    memory = remembered(ill(1010), well(1020), *half)
+    assert memory.lives[OVERLOAD].phase is Phase.ENDED
+    assert next(one for one in memory.turns if one.turn is Turn.CLEARED).until == 1020.0
 
 
 def test_one_look_alone_raises_nothing_that_is_remembered() -> None:

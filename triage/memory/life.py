@@ -17,7 +17,8 @@ class Holds:
     :param raise_after: seconds for which it must be there before it is raised: rules ask for a duration themselves
     :param clear_after: seconds for which it must be gone, in two looks at least, before it is cleared: two minutes outlast a
         scrape that is lost and a pause between two bursts (Alertmanager's ``keep_firing_for`` is for the same)
-    :param cause_after: seconds for which another cause must be named first before it takes the place of the one that was named
+    :param cause_after: least and greatest number of seconds for which another cause must be named first before it takes the place
+        of the one that was named; in between as long as that one has stood: what was seen for long is not given up for a moment
     :param flaps: raised so many times within ``flap_span`` seconds it flaps
     :param calm: seconds without any turn after which it flaps no more
     :param forget: seconds after which something that nobody can judge any more is let go while users are known to be well
@@ -26,7 +27,7 @@ class Holds:
     raise_looks: int = 2
     raise_after: float = 0.0
     clear_after: float = 120.0
-    cause_after: float = 60.0
+    cause_after: tuple[float, float] = (60.0, 300.0)
     flaps: int = 3
     flap_span: float = 3600.0
     calm: float = 900.0
@@ -144,10 +145,12 @@ def gone(life: Life, until: float | None, time: float, holds: Holds) -> Lived:
 
 
 def unknown(life: Life, time: float, holds: Holds, *, well: bool) -> Lived:
-    """A life after a look that cannot say: it stays as it was, unless users are known to be well for long.
+    """A life after a look that cannot say: it stays as it was, unless it was known to be over, or users are well for long.
 
     :param well: the look says that users are well
     """
+    if life.phase is Phase.ENDING and well and time - life.turned >= holds.clear_after:
+        return replace(life, phase=Phase.ENDED), Turn.CLEARED
     if life.is_up and well and time - life.told >= holds.forget:
         return replace(life, phase=Phase.ENDED, gone=life.seen), Turn.LOST
     return life, None

@@ -70,7 +70,7 @@ def look_of(diagnosis: Diagnosis) -> Look:
     broken = [one for one in diagnosis.vitals if one.state is Promised.BROKEN]
     there |= {_key(one): _of_vital(one) for one in broken if one.until is None}
     kept = {_key(one): None for one in diagnosis.vitals if one.state is Promised.KEPT}
-    ended = {_key(one): one.until for one in broken if one.until is not None}
+    ended = {_key(one): one.until for one in diagnosis.vitals if one.state is not Promised.KEPT and one.until is not None}
     roots = [one for one in diagnosis.findings if one.role == "root" and not one.muted]
     cause = next((kind_key(one.rule) for one in roots if kind_key(one.rule) in there), "")
     return Look(diagnosis.window.end, diagnosis.status, there, {**over, **kept, **ended}, cause)

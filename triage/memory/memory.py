@@ -202,7 +202,8 @@ def _cause(memory: Memory, look: Look, lives: Mapping[str, Life], holds: Holds) 
         return Held(held.word, held.since), []
     if kept is None or not kept.is_up or is_graver(lives[named], kept):
         return Held(named, look.time), [_became(CAUSE, held.word, named, look.time, lives[named].title)]
-    waited, turned = _waited(held, named, look.time, holds.cause_after)
+    least, most = holds.cause_after
+    waited, turned = _waited(held, named, look.time, min(max(look.time - held.since, least), most))
     return waited, [_became(CAUSE, held.word, named, look.time, lives[named].title)] if turned else []
 
 

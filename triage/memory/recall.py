@@ -90,7 +90,8 @@ def _key(vital: Vital) -> str:
 
 def _remembered(finding: Finding, life: Life | None) -> Finding:
     """A finding that began when it was first said to have begun."""
-    if life is None or not life.is_up or life.since is None or finding.onset == life.since:
+    goes_on = life is not None and (life.is_up or finding.until is not None)
+    if life is None or not goes_on or life.since is None or finding.onset == life.since:
         return finding
     return finding.model_copy(update={"onset": life.since})
 
@@ -123,7 +124,8 @@ def _vital(vital: Vital, life: Life | None, pictures: Pictures, near: float) -> 
     """A promise that began to be broken when it was first said to; one that nobody can judge now with what was seen last."""
     since = life.since if life is not None and life.is_up else None
     if vital.state is Promised.BROKEN:
-        return vital if since is None or since == vital.since else vital.model_copy(update={"since": since})
+        is_known = since is not None and since != vital.since and (vital.until is None or since <= vital.until)
+        return vital.model_copy(update={"since": since}) if is_known else vital
     old = pictures.vitals.get(_key(vital))
     if vital.state is Promised.KEPT or old is None:
         return vital
