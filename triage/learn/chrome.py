@@ -14,6 +14,8 @@ PHRASES: dict[str, tuple[str, str]] = {
     "answer": ("Answer", "答案"),
     "press": ("Enter shows the answer ", "按回车显示答案 "),
     "next": ("Enter goes on ", "按回车继续 "),
+    "leave": ("Esc goes back to the list ", "按 Esc 返回列表 "),
+    "reading": ("reading the recording ...", "正在读取录像 …"),
     "verdict": ("verdict", "判定"),
     "present": ("present", "成立"),
     "absent": ("absent", "不成立"),

@@ -133,7 +133,7 @@ def show_signal(
     screen: Paper, case: Case, name: str, lang: Lang, *, stat: Stat = "mean", subject: str = "", most: int = _MOST_SUBJECTS
 ) -> str:
     """A signal of each of its subjects; the first one, who has moved most, says how it moved."""
-    screen.line(f"> {signal_told(name, lang)}{comma(lang)}{said(stat, lang)}", style="bold", indent=2)
+    screen.line(f"> {signal_told(name, lang, stat)}", style="bold", indent=2)
     rows, unit = rows_of(case, name, stat, subject), unit_of(name, stat)
     for row in rows[:most]:
         before, window = (_value(one, unit, lang) for one in (row.before, row.window))
@@ -195,10 +195,11 @@ def _value(value: Interval | None, unit: str, lang: Lang) -> str:
     return bounds if isinf(value.high) else f"{whole} ({bounds})"
 
 
-def signal_told(name: str, lang: Lang) -> str:
-    """A signal with what it means."""
+def signal_told(name: str, lang: Lang, stat: str = "") -> str:
+    """A signal with what it means, and a statistic of it."""
     signal = catalogue()[name]
-    return f"{name}: {signal.meaning}" if lang == "en" else f"{name}（{signal.noun_zh}）"
+    what = f"{name}{comma(lang)}{said(stat, lang)}" if stat else name
+    return f"{what}{colon(lang)}{signal.meaning if lang == 'en' else signal.noun_zh}"
 
 
 def cost_of(told: Told) -> int:

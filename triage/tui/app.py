@@ -14,6 +14,7 @@ from textual.binding import BindingType
 from textual.command import Provider
 from textual.message import Message
 from textual.notifications import SeverityLevel
+from textual.screen import ModalScreen
 from textual.worker import Worker, WorkerState
 
 from triage.errors import TriageError
@@ -460,6 +461,13 @@ class WalkApp(App[BaseException]):
         except TriageError as error:
             self._say(error.message, severity="warning")
             return None
+
+    def action_learn(self) -> None:
+        """Lessons and drills."""
+        if not isinstance(self.screen, ModalScreen):
+            from triage.tui.screens.learning import LearnScreen
+
+            self.push_screen(LearnScreen())
 
     def action_help(self) -> None:
         """Keys and signs."""

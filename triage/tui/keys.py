@@ -74,6 +74,7 @@ KEYS = (
     Key("z", "z", "zoom", "Zoom", 17, "the pane that has the keys on the whole screen; again: all panes"),
     Key("less_than_sign", "<", "split(-1)", "", None, "less room for the list, more for what is told beside or below it"),
     Key("greater_than_sign", ">", "split(1)", "Split", 18, "more room for the list"),
+    Key("L", "L", "learn", "Learn", 20, "lessons and drills on recorded incidents"),
     Key("T", "T", "theme", "Theme", 19, "dark or light; it is remembered"),
     Key("t", "t", "words", "Words", 16, "words instead of signs and curves, for screen readers; again for curves"),
     Key("question_mark", "?", "help", "Help", 0, "these keys"),

@@ -106,12 +106,12 @@ def lines(*given: Content | str) -> Content:
 def hanging(lead: Content, body: Content, width: int) -> Content:
     """Text wrapped after a lead, its further lines below its first word."""
     indent = lead.cell_length
-    wrapped = _wrapped(body, max(width - indent, 10)) or [Content("")]
-    rest = (Content(" " * indent).append(line.rstrip()) for line in wrapped[1:])
-    return Content("\n").join([lead.append(wrapped[0].rstrip()), *rest])
+    rows = wrapped(body, max(width - indent, 10)) or [Content("")]
+    rest = (Content(" " * indent).append(row.rstrip()) for row in rows[1:])
+    return Content("\n").join([lead.append(rows[0].rstrip()), *rest])
 
 
-def _wrapped(body: Content, width: int) -> list[Content]:
+def wrapped(body: Content, width: int) -> list[Content]:
     """The lines of a text."""
     if not is_wide(body.plain):
         return list(body.wrap(width))
