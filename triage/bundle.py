@@ -7,6 +7,9 @@ from triage.errors import InputMissingError
 
 Kind = Literal["rules", "signatures", "collectors", "playbooks"]
 
+DEMO = "retry-storm"
+"""The recording that ``triage demo`` shows."""
+
 _PACKAGE = Path(__file__).resolve().parent
 
 
@@ -29,3 +32,14 @@ def recorded_cases() -> tuple[Path, ...]:
     if packed.is_dir():
         return (packed,)
     return tuple(_PACKAGE.parent / "tests" / name for name in ("incidents", "quiet"))
+
+
+def demo_case() -> Path:
+    """The folder of the recording that ``triage demo`` shows.
+
+    :raises InputMissingError: the installation is incomplete
+    """
+    found = next((folder / DEMO for folder in recorded_cases() if (folder / DEMO / "case.toml").is_file()), None)
+    if found is None:
+        raise InputMissingError(f"the installation has no recording {DEMO!r}", "install inference-triage again")
+    return found

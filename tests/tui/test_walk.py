@@ -242,6 +242,40 @@ def test_the_recording_is_saved(tmp_path: Path) -> None:
     walked(steps, size=LARGE)
 
 
+def test_the_finding_is_copied_as_markdown() -> None:
+    """The key Y copies the finding on the screen, else the first: heading, evidence, steps, and how to check it by hand."""
+
+    async def steps(pilot: Pilot[Any]) -> None:
+        assert "timeout-mismatch as Markdown" in await press(pilot, "n", "n", "Y")
+        assert "### llm: A hop gives up before the answer" in pilot.app.clipboard
+        assert "\x1b" not in pilot.app.clipboard
+        await press(pilot, "escape", "m", "Y")
+        assert pilot.app.clipboard.startswith("### llm: Retries keep the overload alive\n")
+        for words in ("**do first:**", "| requests waiting", "kubectl get pods -l app=llm", "sum(avg_over_time("):
+            assert words in pilot.app.clipboard
+
+    walked(steps, size=LARGE)
+
+
+def test_the_report_is_exported(tmp_path: Path) -> None:
+    """The key e asks for a name, which tells the format, and says where the report is; a file that is there is left alone."""
+
+    async def steps(pilot: Pilot[Any]) -> None:
+        for name, begin in (("r.html", "<!DOCTYPE html>"), ("r.md", "**✖ INCIDENT"), ("r.json", "{"), ("r.txt", "✖ INCIDENT")):
+            await press(pilot, "e")
+            assert pilot.app.screen.query_one("#path").value == "llm-2027-01-15T081000.html"  # type: ignore[attr-defined]
+            pilot.app.screen.query_one("#path").value = str(tmp_path / name)  # type: ignore[attr-defined]
+            assert "The report is in" in await press(pilot, "enter")
+            assert (tmp_path / name).read_text(encoding="utf-8").startswith(begin)
+        for name, why in (("r.html", "choose another name"), ("r.pdf", "ends with none of"), ("no/r.md", "cannot be written")):
+            await press(pilot, "e")
+            pilot.app.screen.query_one("#path").value = str(tmp_path / name)  # type: ignore[attr-defined]
+            assert why in await press(pilot, "enter")
+        assert {path.name for path in tmp_path.iterdir()} == {"r.html", "r.md", "r.json", "r.txt"}
+
+    walked(steps, size=LARGE)
+
+
 def test_words_instead_of_curves() -> None:
     """The key t shows words where signs and curves were, and again signs and curves."""
 

@@ -43,14 +43,14 @@ def run(args: argparse.Namespace) -> ExitCode:
         from triage.cli.walk import run as walk
 
         return walk(parser().parse_args(["walk", "--demo"]))
+    from triage.bundle import demo_case
     from triage.cli.effective import Judging
     from triage.cli.report import diagnosed, report
     from triage.engine.rules.loading import load_rules
     from triage.ingest.files.incident import read_any
-    from triage.learn.cases import DEMO, find_case
 
     sys.stderr.write(_ABOUT)
-    report(diagnosed(read_any(find_case(DEMO)), Judging(load_rules())), args)
+    report(diagnosed(read_any(demo_case()), Judging(load_rules())), args)
     sys.stdout.flush()
     sys.stderr.write(_NEXT)
     return ExitCode.HEALTHY

@@ -1,12 +1,15 @@
 """``triage walk``: the way down the layers, from the symptom to one observable finding, in the terminal or in a browser."""
 
 import argparse
+import logging
 import os
 import sys
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from triage.bundle import DEMO, demo_case
+from triage.cli.curtain import curtain
 from triage.cli.flags import add_language_flag, add_setting_flags, add_source_flags, examples
 from triage.errors import ExitCode, UsageError
 
@@ -18,8 +21,10 @@ if TYPE_CHECKING:
     from triage.model.recording import Recording
     from triage.model.service import Service
     from triage.settings import Settings
+    from triage.tui.app import WalkApp
     from triage.tui.recordings import Recordings
     from triage.tui.session import LocalSession
+    from triage.tui.worker import RemoteSession
 
 SAMPLE = 10.0
 """Seconds of one round where only the present can be sampled: short, so that the screen follows the service."""
@@ -115,28 +120,11 @@ def served_words(words: list[str]) -> list[str]:
 
 def _walked(args: argparse.Namespace) -> ExitCode:
     """Run the app to its end."""
-    import logging
-
-    from triage.cli.effective import judging_of, settings_of
     from triage.cli.report import speak_in
-    from triage.playbooks import load_playbook
-    from triage.tui.app import WalkApp
-    from triage.tui.feed import joined_feed
-    from triage.tui.remembered import read_remembered, remembered_file, write_remembered
-    from triage.tui.worker import WorkerProcess
 
-    speak_in(args.lang)
-    settings = settings_of(args)
-    judging = judging_of(args, settings)
-    room = joined_feed(os.environ) or WorkerProcess(_recordings(args, settings), partial(made_session, _given(args)))
-    kept = remembered_file(os.environ)
-    app = WalkApp(
-        room,
-        partial(load_playbook, folders=judging.playbooks),
-        args.theme,
-        remembered=read_remembered(kept),
-        keep=partial(write_remembered, kept),
-    )
+    with curtain(_subject(args), sys.stderr, os.environ):
+        speak_in(args.lang)
+        app, room = _begun(args)
     logging.disable()  # a log line in the middle of the screen would tear it
     try:
         error = app.run()
@@ -147,6 +135,34 @@ def _walked(args: argparse.Namespace) -> ExitCode:
     if error is not None:
         raise error
     return ExitCode.INTERNAL if app.return_code else ExitCode.HEALTHY
+
+
+def _begun(args: argparse.Namespace) -> "tuple[WalkApp, RemoteSession]":
+    """The app, and the session that it shows: its process starts before the app's own modules are imported."""
+    from triage.cli.effective import playbooks_of, settings_of
+    from triage.tui.feed import joined_feed
+    from triage.tui.worker import WorkerProcess
+
+    settings = settings_of(args)
+    room = joined_feed(os.environ) or WorkerProcess(_recordings(args, settings), partial(made_session, _given(args)))
+    from triage.playbooks import load_playbook
+    from triage.tui.app import WalkApp
+    from triage.tui.remembered import read_remembered, remembered_file, write_remembered
+
+    kept = remembered_file(os.environ)
+    app = WalkApp(
+        room,
+        partial(load_playbook, folders=playbooks_of(args, settings)),
+        args.theme,
+        remembered=read_remembered(kept),
+        keep=partial(write_remembered, kept),
+    )
+    return app, room
+
+
+def _subject(args: argparse.Namespace) -> str:
+    """What the walk will be about, as far as the flags tell."""
+    return DEMO if args.demo else args.path.name if args.path is not None else args.service or "this machine"
 
 
 def made_session(given: dict[str, Any]) -> "LocalSession":
@@ -168,10 +184,9 @@ def made_session(given: dict[str, Any]) -> "LocalSession":
 def _recordings(args: argparse.Namespace, settings: "Settings") -> "Recordings":
     """Where recordings come from: a path, a service that was kept, a fixed time, or a service to watch."""
     from triage.cli.effective import named_service
-    from triage.learn.cases import DEMO, find_case
     from triage.tui.recordings import Replay
 
-    path = find_case(DEMO) if args.demo else args.path
+    path = demo_case() if args.demo else args.path
     if path is not None:
         return Replay(path.name, _reader(path, named_service(args.service, settings), args, settings))
     from triage.cli.heeding import refuse_idle_sources

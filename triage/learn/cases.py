@@ -17,9 +17,6 @@ from triage.model.diagnosis import Diagnosis
 from triage.model.recording import Recording
 from triage.model.rule import Rule
 
-DEMO = "retry-storm"
-"""The recording that `triage demo` shows."""
-
 _HINT = "more recordings are in tests/incidents and tests/quiet of the source repository: name such a folder with --cases DIR"
 
 

@@ -68,6 +68,20 @@ def to_markdown(diagnosis: Diagnosis, *, verbose: bool = False, flags: str = "")
     return "\n\n".join(parts) + "\n"
 
 
+def finding_in_markdown(rule: str, diagnosis: Diagnosis) -> str:
+    """One finding alone, to be pasted into a channel or a ticket: what, the steps, the evidence, how to check it by hand.
+
+    :raises StopIteration: the kind was not found
+    """
+    one = inert(diagnosis)
+    finding = next(each for each in one.findings if each.rule == rule)
+    parts = [f"### {markdown(one.service)}: {markdown(finding.title)}", *_finding(finding, one)]
+    if finding is first_finding(one):
+        parts.append(_steps(finding))
+    asked = list(dict.fromkeys([*(each.query for each in finding.evidence if each.query), *finding.check]))
+    return "\n\n".join([*parts, *([fenced(asked)] if asked else [])]) + "\n"
+
+
 def _header(one: Diagnosis, flags: str) -> Iterable[str]:
     """Five lines that suffice, which time was judged, and what the service is."""
     yield "\n".join(five_in_markdown(one, flags))
@@ -152,9 +166,14 @@ def _finding(finding: Finding, one: Diagnosis) -> Iterable[str]:
     if finding.evidence:
         yield _evidence(finding.evidence, one)
     if finding is not first_finding(one):
-        told = (("do first", finding.first_step), ("do not", finding.do_not))
-        steps = [f"- **{label}:** {markdown(text)}" for label, text in told if text]
-        yield "\n".join([*steps, f"- **see more:** {code(f'triage playbook {finding.playbook}')}"])
+        yield _steps(finding)
+
+
+def _steps(finding: Finding) -> str:
+    """What to do about a finding."""
+    told = (("do first", finding.first_step), ("do not", finding.do_not))
+    steps = [f"- **{label}:** {markdown(text)}" for label, text in told if text]
+    return "\n".join([*steps, f"- **see more:** {code(f'triage playbook {finding.playbook}')}"])
 
 
 def _evidence(evidence: Sequence[Evidence], one: Diagnosis) -> str:

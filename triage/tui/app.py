@@ -6,7 +6,7 @@ from functools import partial
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import App
@@ -21,6 +21,8 @@ from triage.errors import TriageError
 from triage.model.playbook import Playbook
 from triage.model.units import clock
 from triage.model.vocabulary import catalogue
+from triage.render import Format, render
+from triage.render.markdown import finding_in_markdown
 from triage.render.reading import counted
 from triage.render.safe import inert_text
 from triage.tui import messages
@@ -42,13 +44,18 @@ from triage.tui.screens.sides import SidesScreen
 from triage.tui.screens.sources import Progress, SourcesScreen
 from triage.tui.screens.stack import StackScreen
 from triage.tui.screens.walk import BREAKPOINTS, WalkScreen
-from triage.tui.session import Session, State
 from triage.tui.snapshot import Scene, Snapshot, compared, found_now, news_of
 from triage.tui.theme import THEMES
 from triage.tui.webdriver import WalkDriver
 from triage.tui.widgets.timeline import inside, jumped, stepped
 
+if TYPE_CHECKING:
+    from triage.tui.session import Session, State
+
 _MOST_NEWS = 20
+_REPORT_WIDTH = 100
+_FORMATS: dict[str, Format] = {".html": "html", ".md": "markdown", ".json": "json", ".txt": "text"}
+"""Formats of a report by the ends of file names."""
 
 
 class WalkApp(App[BaseException]):
@@ -70,7 +77,7 @@ class WalkApp(App[BaseException]):
 
     def __init__(
         self,
-        session: Session,
+        session: "Session",
         playbook: Callable[[str], Playbook],
         theme: str = "",
         *,
@@ -580,6 +587,58 @@ class WalkApp(App[BaseException]):
         self.copies = [*(line for line in self.copies if line != copies[0]), copies[0]]
         self._say(f"{copies[0][:300]}\n\nCopied. It is printed again when you quit.", title="by hand")
 
+    def action_copy_finding(self) -> None:
+        """Copy the finding on the screen, else the first one, as Markdown."""
+        snapshot = self._snapshot
+        if snapshot is None or snapshot.first_finding is None:
+            self._say("Nothing was found that could be copied.")
+            return
+        found = {finding.rule for finding in snapshot.diagnosis.findings}
+        here = self.screen.rule() if isinstance(self.screen, WalkScreen) else ""
+        rule = here if here in found else snapshot.first_finding.rule
+        told = finding_in_markdown(rule, snapshot.diagnosis)
+        self.copy_to_clipboard(told)
+        self.copies = [*(copy for copy in self.copies if copy != told), told]
+        self._say(f"{rule} as Markdown.\n\nCopied. It is printed again when you quit.", title="finding")
+
+    def action_export(self) -> None:
+        """Write the report as of the moment that is looked at: in a browser it is downloaded, else a name is asked for."""
+        if self._snapshot is None:
+            return
+        name = f"{_file_name(self._snapshot.diagnosis.service, self._snapshot.near)}.html"
+        if self.is_web:
+            self._work(self._deliver_report(self._snapshot, name), "export")
+        else:
+            asked = "Export the report as .html, .md, .json or .txt"
+            self.push_screen(SaveScreen(name, asked), partial(self._export_as, self._snapshot))
+
+    def _export_as(self, snapshot: Snapshot, path: str | None) -> None:
+        """Export under a name, if one was given."""
+        if path:
+            self._work(self._export(snapshot, Path(path).expanduser()), "export")
+
+    async def _export(self, snapshot: Snapshot, path: Path) -> None:
+        """Write the report in the format that the name asks for; a file that is there is left alone."""
+        wanted = _FORMATS.get(path.suffix.lower())
+        if wanted is None:
+            self._say(f"{path.name} ends with none of {', '.join(_FORMATS)}", severity="error")
+            return
+        try:
+            told = await in_thread(partial(render, snapshot.diagnosis, wanted, width=_REPORT_WIDTH, verbose=True))
+            with path.open("x", encoding="utf-8") as file:
+                file.write(told)
+        except FileExistsError:
+            self._say(f"{path} exists; choose another name", severity="error")
+        except OSError as error:
+            self._say(f"{path} cannot be written: {error.strerror or error}", severity="error")
+        else:
+            self._say(f"The report is in {path.absolute()}.")
+
+    async def _deliver_report(self, snapshot: Snapshot, name: str) -> None:
+        """Hand the report to the browser."""
+        told = await in_thread(partial(render, snapshot.diagnosis, "html"))
+        self.deliver_binary(BytesIO(told.encode("utf-8")), save_filename=name)
+
     def action_words(self) -> None:
         """Words instead of signs and curves, or signs and curves again."""
         self.toggle_class("-words")
@@ -592,12 +651,11 @@ class WalkApp(App[BaseException]):
         """Save the recording: in a browser it is downloaded, else a name is asked for."""
         if self._state is None:
             return
-        service = "".join(char if char.isalnum() or char in "-_." else "-" for char in self._state.service)
-        name = f"{service or 'recording'}-{clock(self._state.end).replace(' ', 'T').replace(':', '')}.parquet"
+        name = f"{_file_name(self._state.service, self._state.end)}.parquet"
         if self.is_web:
             self._work(self._download(name), "save")
         else:
-            self.push_screen(SaveScreen(name), self._save_as)
+            self.push_screen(SaveScreen(name, "Save the recording as"), self._save_as)
 
     def _save_as(self, path: str | None) -> None:
         """Save under a name, if one was given."""
@@ -623,3 +681,9 @@ class WalkApp(App[BaseException]):
             await in_thread(partial(self._session.save, path))
             data = path.read_bytes()
         self.deliver_binary(BytesIO(data), save_filename=name)
+
+
+def _file_name(service: str, end: float) -> str:
+    """What a file about a service at a moment is called, without the end of the name."""
+    plain = "".join(char if char.isalnum() or char in "-_." else "-" for char in service).lstrip(".")
+    return f"{plain or 'recording'}-{clock(end).replace(' ', 'T').replace(':', '')}"

@@ -216,16 +216,11 @@ def finding_text(finding: Finding, snapshot: Snapshot, width: int) -> Content:
     fits = name.cell_length + weight.cell_length + 2 <= width
     title = spread(name, weight, width) if fits else lines(hanging(text(""), name, width), Content.assemble("  ", weight))
     where = whom(finding, _SUBJECTS)
-    told = [
-        title,
-        hanging(
-            text("  "),
-            text((f"{where}, {began(finding, snapshot.near)}: {finding.cause.value} cause, {finding.scale.value} scale", "dim")),
-            width,
-        ),
-    ]
+    told = [title]
     if finding.evidence:
         told.append(proof(finding.evidence[0], snapshot, width))
+    place = f"{where}, {began(finding, snapshot.near)}: {finding.cause.value} cause, {finding.scale.value} scale"
+    told.append(hanging(text("  "), text((place, "dim")), width))
     if finding.contradicts:
         told.append(hanging(text("  "), text((against(finding, snapshot.near), "unsure")), width))
     if finding.first_step:

@@ -70,6 +70,8 @@ KEYS = (
         "b", "b", "beside", "Beside", 10, "the highlighted signal of each replica, card and machine side by side; Enter pins one"
     ),
     Key("y", "y", "copy", "Copy", 10, "copy the command that checks it by hand; copies are printed again at the end"),
+    Key("Y", "Y", "copy_finding", "Finding", 11, "copy the finding as Markdown, for a channel or a ticket"),
+    Key("e", "e", "export", "Export", 12, "export the report: HTML, Markdown, JSON or text, by the end of the name"),
     Key("s", "s", "save", "Save", 12, "save the recording, to be replayed or sent to someone"),
     Key("z", "z", "zoom", "Zoom", 17, "the pane that has the keys on the whole screen; again: all panes"),
     Key("less_than_sign", "<", "split(-1)", "", None, "less room for the list, more for what is told beside or below it"),

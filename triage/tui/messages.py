@@ -1,13 +1,17 @@
 """What workers tell the app, and what screens ask of it."""
 
+from typing import TYPE_CHECKING
+
 from textual.message import Message
 
 from triage.model.diagnosis import Evidence
 from triage.model.vocabulary import Layer
 from triage.tui.curves import Curve
-from triage.tui.session import State
 from triage.tui.sides import Sides
 from triage.tui.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from triage.tui.session import State
 
 
 class Told(Message):
@@ -26,7 +30,7 @@ class Told(Message):
 class Recorded(Message):
     """There is a new recording."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: "State") -> None:
         super().__init__()
         self.state = state
 

@@ -110,21 +110,23 @@ _SECTIONS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
 
 
 class SaveScreen(ModalScreen[str]):
-    """Asks where to save the recording.
+    """Asks for the name of a file.
 
     :param path: what is proposed
+    :param asked: what is written there
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "give_up", "Cancel", key_display="esc")]
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, asked: str) -> None:
         super().__init__()
         self._path = path
+        self._asked = asked
 
     def compose(self) -> ComposeResult:
         """One line to edit."""
         with VerticalScroll(id="save", can_focus=False):
-            yield Static("Save the recording as (Enter saves, Esc does not):", markup=False)
+            yield Static(f"{self._asked} (Enter writes, Esc does not):", markup=False)
             yield Input(self._path, id="path")
 
     @on(Input.Submitted)

@@ -24,7 +24,7 @@ from triage.tui.words import VITALS, answer, hanging, lines, severity, text, ver
 class EvidenceScreen(ListScreen):
     """A list of evidence with the chart of the highlighted piece."""
 
-    FIRST_KEYS: ClassVar[tuple[str, ...]] = ("y", "p")
+    FIRST_KEYS: ClassVar[tuple[str, ...]] = ("y", "Y", "p")
 
     def owner(self) -> str:
         """The place that the evidence is of."""
@@ -211,7 +211,7 @@ class PieceScreen(WalkScreen):
         self._owner = owner
         self._where = where
 
-    FIRST_KEYS: ClassVar[tuple[str, ...]] = ("y", "p")
+    FIRST_KEYS: ClassVar[tuple[str, ...]] = ("y", "Y", "p")
 
     def body(self) -> ComposeResult:
         """What it says, and all there is to tell of it."""

@@ -1,13 +1,13 @@
 """The top of the walk: what users notice, the five layers below it, and the one finding with its proof."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.content import Content
 
-from triage.model.diagnosis import CauseState, Promised
+from triage.model.diagnosis import Promised
 from triage.model.vocabulary import Layer
-from triage.render.answer import how_sure, is_open, left_over, odd_line, unread_line
+from triage.render.answer import five_lines, is_open, left_over, odd_line, unread_line
 from triage.render.reading import counted, gaps, vital_in_short, vitals_of, window
 from triage.tui.drawn import Draw
 from triage.tui.rows import layer_row, note_row, short_row, title_row, to_do_row, vital_row
@@ -17,11 +17,13 @@ from triage.tui.widgets.choices import Row
 from triage.tui.words import first_lines, hanging, lines, text
 
 _NEWS = 3
-_ANSWER = 2
 _SHORT = 3
-_HEADLINE = 2
 _FINDINGS = 8
 _WAYS = 4
+_WHAT = 2
+_USUAL = 24
+"""Rows of a usual terminal: from then on each of the lines that suffice may take two."""
+
 _HINT = "Enter down, Esc up, n first finding, ? keys"
 
 
@@ -31,16 +33,20 @@ class StackScreen(ListScreen):
     IS_TOP: ClassVar[bool] = True
 
     def intro(self) -> Draw:
-        """The headline; while watching, what became different."""
+        """The lines that suffice: what; since when, where, how sure; what to do first, and what not. While watching, the news."""
         diagnosis, news = self.snapshot.diagnosis, self.scene.news
+        what, *others = five_lines(diagnosis)
 
         def draw(width: int) -> Content:
-            told = [hanging(text(" "), text((diagnosis.headline, "strong")), width)]
-            if not self.is_tall:
-                told = [first_lines(told[0], _HEADLINE, width)]
-            else:
+            most = 2 if self.size.height >= _USUAL else 1
+            told = [self._cut(hanging(text(" "), text((what.text, "strong")), width), _WHAT, width)]
+            if self.is_tall:
                 told.append(hanging(text(" "), text((window(diagnosis), "dim")), width))
-            told += [first_lines(line, _ANSWER, width) if not self.is_tall else line for line in self._axis(width)]
+            for one in others[:-1]:
+                lead = text((f" {one.label:8} ", "dim"))
+                told.append(self._cut(hanging(lead, text(one.text), width), most, width))
+                told += [hanging(text(" " * 10), text(below), width) for below in one.below]
+            told += [hanging(text((" odd      ", "new")), text(line), width) for line in self._unexplained()]
             told += [hanging(text((" △ ", "new")), text(line), width) for line in news[:_NEWS]]
             if self.scene.is_first_time:
                 told.append(text((" new here? ", "window"), (_HINT, "dim")))
@@ -48,17 +54,18 @@ class StackScreen(ListScreen):
 
         return draw
 
-    def _axis(self, width: int) -> Iterator[Content]:
-        """What is known of the cause; where it is open also what nothing explains."""
+    def _cut(self, told: Content, most: int, width: int) -> Content:
+        """All of it on a tall screen, else its first lines."""
+        return told if self.is_tall else first_lines(told, most, width)
+
+    def _unexplained(self) -> Sequence[str]:
+        """Where the cause is open, what nothing explains."""
         diagnosis = self.snapshot.diagnosis
-        if diagnosis.cause.state is not CauseState.NONE:
-            yield hanging(text((" cause ", "dim")), text(how_sure(diagnosis)), width)
         if not is_open(diagnosis):
-            return
+            return ()
         left = [unread_line(one) for one in diagnosis.unread[:1]]
         left += [odd_line(one, diagnosis.window.end) for one in left_over(diagnosis, anyway=True)[:_NEWS]]
-        for told in left if self.is_tall else left[:1]:
-            yield hanging(text((" odd ", "new")), text(told), width)
+        return left if self.is_tall else left[:1]
 
     def _vitals(self) -> list[Row]:
         """What users notice; on a short screen those that are kept on one line."""
@@ -76,7 +83,8 @@ class StackScreen(ListScreen):
         """Vital signs on top, then the layers from the top down."""
         vitals = self._vitals()
         layers = [layer_row(layer, self.snapshot, tall=self.is_tall) for layer in Layer]
-        above = [title_row("what users notice"), *vitals] if vitals else []
+        title = [title_row("what users notice")] if self.is_tall else []
+        above = [*title, *vitals] if vitals else []
         return [*above, title_row("the stack, top down"), *layers, *(self._more() if self.is_tall else [])]
 
     def _more(self) -> list[Row]:

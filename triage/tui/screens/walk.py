@@ -190,7 +190,8 @@ class WalkScreen(Screen[None]):
             return
         choices, detail = self.query_one(Choices), self.query_one(DetailPane)
         across = layout.columns if self.has_class("-wide") else None
-        down = layout.rows if not self.has_class("-wide") and detail.display else None
+        is_whole = self.IS_TOP and self.has_class("-short")  # the five layers stay on the screen
+        down = layout.rows if not self.has_class("-wide") and detail.display and not is_whole else None
         choices.styles.width = f"{across}fr" if across else None
         detail.styles.width = f"{100 - across}fr" if across else None
         choices.styles.height = choices.styles.max_height = f"{down}%" if down else None
