@@ -9,7 +9,7 @@ from triage.engine.derived import derive
 from triage.engine.frame import Frame
 from triage.model.diagnosis import Evidence, Verdict
 from triage.tui.cells import fine
-from triage.tui.curves import coarse, description, events_of, numbers, trimmed
+from triage.tui.curves import coarse, description, events_of, numbers, of_events, trimmed
 
 
 def frame() -> Frame:
@@ -61,7 +61,8 @@ def test_events_are_counted_over_time() -> None:
     snapshot = case.snapshot()
     assert [event.name for event in events_of(case.TIMEOUTS, snapshot)] == ["proxy-timeouts"] * 2
     assert [event.kind for event in events_of(case.evidence("event:change", Verdict.PRESENT), snapshot)] == ["deploy"]
-    curve = coarse(case.TIMEOUTS, snapshot)
+    assert coarse(case.TIMEOUTS, snapshot) is None
+    curve = of_events(events_of(case.TIMEOUTS, snapshot), snapshot)
     assert curve is not None
     assert sum(curve.known) == 2.0
     assert coarse(case.XID, snapshot) is None

@@ -32,6 +32,7 @@ from triage.tui.places import link, parts_of, read
 from triage.tui.remembered import Remembered
 from triage.tui.rhythm import Rhythm
 from triage.tui.screens.dialogs import GatherScreen, HelpScreen, SaveScreen
+from triage.tui.screens.happened import HappenedScreen
 from triage.tui.screens.history import HistoryScreen
 from triage.tui.screens.layer import LayerScreen
 from triage.tui.screens.overview import ChainScreen, MissingScreen, OddScreen, WhyNotScreen
@@ -436,6 +437,10 @@ class WalkApp(App[BaseException]):
     def action_sources(self) -> None:
         """Where the data comes from."""
         self._push(lambda scene: SourcesScreen(scene, self._progress))
+
+    def action_events(self) -> None:
+        """What happened, in order of time."""
+        self._push(HappenedScreen)
 
     def action_beside(self) -> None:
         """The highlighted signal over all subjects."""

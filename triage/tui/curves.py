@@ -47,9 +47,7 @@ class Curve:
 
 
 def coarse(evidence: Evidence, snapshot: Snapshot) -> Curve | None:
-    """The curve that the diagnosis kept; of events how many there were; None if there is nothing to draw."""
-    if evidence.signal.startswith("event:"):
-        return _of_events(events_of(evidence, snapshot), snapshot)
+    """The curve that the diagnosis kept; None if there is nothing to draw. Events are no curve."""
     if evidence.spark is None or not evidence.spark.values:
         return None
     spark = evidence.spark
@@ -141,8 +139,8 @@ def _drawable(value: float | None) -> float | None:
     return value if value is not None and isfinite(value) and abs(value) < _GREATEST else None
 
 
-def _of_events(events: Sequence[Event], snapshot: Snapshot) -> Curve | None:
-    """How many events fell into each part of the time."""
+def of_events(events: Sequence[Event], snapshot: Snapshot) -> Curve | None:
+    """How many events fell into each part of the time, where nothing was measured that could tell the story in one line."""
     begin, end = snapshot.begin, snapshot.diagnosis.window.end
     inside = [event for event in events if begin <= event.time <= end]
     if not inside or end <= begin:

@@ -3,8 +3,8 @@
 A place is a word and a name, as in ``rule:retry-storm``; the lists on all screens use the same places.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from textual.content import Content
 
@@ -67,6 +67,7 @@ class Detail:
     :param evidence: what the chart shows, if anything
     :param foot: below the chart
     :param copies: lines to take along, the most useful first
+    :param events: what is looked at of all that happened, which is drawn as lanes; None: no lanes are wanted
     :param compares: whether the subjects of the evidence's signal are worth seeing side by side here
     """
 
@@ -75,6 +76,7 @@ class Detail:
     foot: Draw = nothing
     copies: tuple[str, ...] = ()
     compares: bool = True
+    events: tuple[Event, ...] | None = None
 
 
 def detail_of(where: str, snapshot: Snapshot) -> Detail:
@@ -154,7 +156,7 @@ def _layer_detail(layer: Layer, snapshot: Snapshot) -> Detail:
         rest = [hanging(severity_sign(q.finding), text(f"{q.title}  {q.rule}"), width) for q in others if q.finding]
         return lines(detail.foot(width), *([heading(f"also in {layer.value}", width), *rest] if rest else []))
 
-    return Detail(detail.head, detail.evidence, foot, detail.copies)
+    return replace(detail, foot=foot)
 
 
 def _rank(question: Question, snapshot: Snapshot) -> int:
@@ -206,7 +208,7 @@ def question_detail(question: Question, snapshot: Snapshot) -> Detail:
     else:
         head = lambda width: missing_text(question, snapshot, width)  # noqa: E731
     foot = foot_of(evidence, snapshot, question) if evidence is not None else nothing
-    return Detail(head, evidence, foot, copies_of(evidence, question.finding))
+    return Detail(head, evidence, foot, copies_of(evidence, question.finding), events=happened(evidence, snapshot))
 
 
 def finding_text(finding: Finding, snapshot: Snapshot, width: int) -> Content:
@@ -290,7 +292,13 @@ def piece_of(owner: str, where: str, snapshot: Snapshot) -> Detail:
         return Detail()
     evidence, question = pieces[int(number)], snapshot.question(owner.partition(":")[2])
     finding = question.finding if question is not None else None
-    return Detail(nothing, evidence, foot_of(evidence, snapshot, question), copies_of(evidence, finding))
+    told = foot_of(evidence, snapshot, question)
+    return Detail(nothing, evidence, told, copies_of(evidence, finding), events=happened(evidence, snapshot))
+
+
+def happened(evidence: Evidence | None, snapshot: Snapshot) -> tuple[Event, ...] | None:
+    """The events that a piece of evidence speaks of; None where it speaks of something else."""
+    return tuple(events_of(evidence, snapshot)) if evidence is not None and evidence.signal.startswith("event:") else None
 
 
 def foot_of(evidence: Evidence, snapshot: Snapshot, question: Question | None = None) -> Draw:
@@ -304,6 +312,9 @@ def foot_of(evidence: Evidence, snapshot: Snapshot, question: Question | None = 
 
 def _foot_lines(evidence: Evidence, snapshot: Snapshot, question: Question | None, width: int) -> Iterator[Content]:
     queries = copies_of(evidence, question.finding if question is not None else None)
+    written = happened(evidence, snapshot)
+    if written is not None:
+        yield from _event_lines(written, snapshot, width)
     if queries:
         yield labelled("by hand", text((queries[0], "command")), width, "strong")
     yield labelled("of", text(named(evidence.subject)), width)
@@ -313,15 +324,13 @@ def _foot_lines(evidence: Evidence, snapshot: Snapshot, question: Question | Non
     told = meaning(evidence)
     if told:
         yield labelled("means", text(told), width)
-    if evidence.text and not evidence.signal.startswith("event:"):
+    if evidence.text and written is None:
         yield labelled("says", text(evidence.text), width)
-    if evidence.signal.startswith("event:"):
-        yield from _event_lines(events_of(evidence, snapshot), snapshot, width)
     for line in queries[1:]:
         yield labelled("also", text((line, "command")), width, "strong")
 
 
-def _event_lines(events: list[Event], snapshot: Snapshot, width: int) -> Iterator[Content]:
+def _event_lines(events: Sequence[Event], snapshot: Snapshot, width: int) -> Iterator[Content]:
     """The events themselves, as they were written."""
     for event in events[:_EVENTS]:
         lead = text((f"{clock(event.time, snapshot.near)} ", "dim"))

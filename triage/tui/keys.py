@@ -67,6 +67,14 @@ KEYS = (
     Key("f", "f", "filter", "Filter", 10, "only those rows of the list in which some words stand"),
     Key("o", "o", "sources", "Sources", 11, "sources and signals: where the data comes from"),
     Key(
+        "v",
+        "v",
+        "events",
+        "Events",
+        9,
+        "what happened: changes, restarts, Xids, log lines as written, over the trouble",
+    ),
+    Key(
         "b", "b", "beside", "Beside", 10, "the highlighted signal of each replica, card and machine side by side; Enter pins one"
     ),
     Key("y", "y", "copy", "Copy", 10, "copy the command that checks it by hand; copies are printed again at the end"),

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from triage.model.vocabulary import Layer, catalogue
 from triage.tui.places import is_piece
+from triage.tui.screens.happened import HappenedScreen
 from triage.tui.screens.history import HistoryScreen
 from triage.tui.screens.layer import LayerScreen
 from triage.tui.screens.overview import ChainScreen, MissingScreen, OddScreen, WhyNotScreen
@@ -19,6 +20,7 @@ LISTS: dict[str, Callable[[Scene], WalkScreen]] = {
     "odd": OddScreen,
     "chain": ChainScreen,
     "search": SearchScreen,
+    "events": HappenedScreen,
     "history": HistoryScreen,
 }
 

@@ -8,11 +8,14 @@ from textual.containers import Vertical, VerticalScroll
 
 from triage.model.diagnosis import Evidence
 from triage.tui.details import Detail
-from triage.tui.drawn import Drawn, nothing
+from triage.tui.drawn import Draw, Drawn, nothing
+from triage.tui.lanes import drawn_lanes
 from triage.tui.messages import SidesDrawn, SidesWanted
 from triage.tui.siderows import in_short
 from triage.tui.snapshot import Scene, Snapshot
 from triage.tui.widgets.chart import Chart
+
+_LANES, _FEW_LANES = 12, 4
 
 
 class DetailPane(Vertical, can_focus=True):
@@ -39,6 +42,7 @@ class DetailPane(Vertical, can_focus=True):
         yield Drawn(classes="sides")
         with VerticalScroll(classes="foot", can_focus=False):
             yield Drawn(classes="words")
+        yield Drawn(classes="lanes")
 
     def show(self, detail: Detail, scene: Scene) -> None:
         """Show another detail."""
@@ -46,7 +50,19 @@ class DetailPane(Vertical, can_focus=True):
         self.query_one(Chart).show(detail.evidence, scene.snapshot, scene.pin)
         self.query_one(".words", Drawn).show(detail.foot)
         self.query_one(".foot", VerticalScroll).scroll_home(animate=False)
+        self._show_lanes(detail, scene.snapshot)
         self._ask_for_sides(detail, scene.snapshot)
+
+    def _show_lanes(self, detail: Detail, snapshot: Snapshot) -> None:
+        """Events are lines as they were written, and ticks below the curve of the trouble; never a curve of their own."""
+        own = detail.events
+        self.set_class(own is not None, "-events")
+        draw: Draw = nothing
+        if own is not None:
+            most = _LANES if self.screen.has_class("-tall") else _FEW_LANES
+            moment = own[0].time if len({event.time for event in own}) == 1 else None
+            draw = lambda width: drawn_lanes(snapshot, own, width, most, moment)  # noqa: E731 - one line says it
+        self.query_one(".lanes", Drawn).show(draw)
 
     def _ask_for_sides(self, detail: Detail, snapshot: Snapshot) -> None:
         """Have the subjects put side by side, where there are several and room for them."""

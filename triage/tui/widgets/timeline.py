@@ -8,7 +8,7 @@ from textual.widget import Widget
 from triage.model.diagnosis import Spark
 from triage.model.units import clock
 from triage.render.spark import bounds, is_drawn, pooled
-from triage.tui.curves import coarse
+from triage.tui.curves import events_of, of_events
 from triage.tui.messages import MomentChosen
 from triage.tui.snapshot import Snapshot
 from triage.tui.words import STYLES, text
@@ -105,7 +105,8 @@ def _track(snapshot: Snapshot, moment: float | None, room: int, *, signs: bool) 
 def _of_events(snapshot: Snapshot) -> Spark | None:
     """Without any measured curve: how many events the first finding speaks of, over time."""
     first = snapshot.first_finding
-    curves = (coarse(evidence, snapshot) for evidence in (first.evidence if first is not None else ()))
+    spoken_of = (events_of(evidence, snapshot) for evidence in (first.evidence if first is not None else ()))
+    curves = (of_events(events, snapshot) for events in spoken_of if events)
     curve = next((curve for curve in curves if curve is not None), None)
     if curve is None:
         return None
