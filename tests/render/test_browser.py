@@ -1,5 +1,6 @@
 """The HTML report in a real browser. Needs Chromium: apt-get install chromium (Debian package ``chromium``)."""
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -7,9 +8,15 @@ from pathlib import Path
 import pytest
 
 from tests.render.fixtures import incident
+from triage.engine.diagnose import diagnose
+from triage.engine.rules.loading import load_rules
+from triage.ingest.files.incident import read_incident
+from triage.playbooks import advice, fitted, load_playbook
 from triage.render.html import to_html
 
 pytestmark = pytest.mark.slow
+
+MOST_PAGES = 5
 
 FLAGS = (
     "--headless",
@@ -33,7 +40,7 @@ def browser() -> str:
 
 
 def test_a_browser_draws_the_report_as_we_wrote_it(tmp_path: Path) -> None:
-    """The document as the browser understood it has all charts and findings, and its policy let no script or address through."""
+    """The document as the browser understood it has all charts and findings, and a button beside every command."""
     page = tmp_path / "report.html"
     page.write_text(to_html(incident()), encoding="utf-8")
     done = subprocess.run(
@@ -48,4 +55,19 @@ def test_a_browser_draws_the_report_as_we_wrote_it(tmp_path: Path) -> None:
     )
     assert done.stdout.count('<svg class="chart"') == curves
     assert done.stdout.count("<article ") == len(incident().findings)
+    assert done.stdout.count('<button type="button">copy</button>') == done.stdout.count('<div class="command">') > 0
     assert "Refused to" not in done.stderr
+
+
+@pytest.mark.parametrize("case", ["retry-storm", "pcie-degraded-a050"])
+def test_a_print_has_a_few_pages(case: str, tmp_path: Path) -> None:
+    """The answer, the playbook and the proof; what is folded away on the screen stays so on paper."""
+    recording = read_incident(Path(__file__).parents[1] / "incidents" / case)
+    diagnosis = diagnose(recording, load_rules(), advice)
+    first = diagnosis.findings[0]
+    book = fitted(load_playbook(first.playbook), first.names, diagnosis.coverage.dialects)
+    page, paper = tmp_path / "report.html", tmp_path / "report.pdf"
+    page.write_text(to_html(diagnosis, playbooks={book.id: book}), encoding="utf-8")
+    flags = [*FLAGS, f"--user-data-dir={tmp_path / 'profile'}", f"--print-to-pdf={paper}"]
+    subprocess.run([browser(), *flags, page.as_uri()], capture_output=True, timeout=120, check=True)
+    assert 1 <= len(re.findall(rb"/Type\s*/Page\b", paper.read_bytes())) <= MOST_PAGES

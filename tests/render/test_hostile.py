@@ -112,10 +112,11 @@ class Page(HTMLParser):
 
 @EVERY
 def test_html_is_inert(payload: str) -> None:
-    """Only our own tags, no script, no handler, no address but our own anchors, and every tag closed in order."""
+    """Only our own tags, no script but ours, no handler, no address but our own anchors, and every tag closed in order."""
     document = to_html(hostile(payload))
+    (ours,) = re.findall(r"<script>.*?</script>", to_html(incident()), re.DOTALL)
     page = Page()
-    page.feed(document)
+    page.feed(document.replace(ours, "", 1))
     page.close()
     assert page.open == []
     assert not page.tags & {"script", "img", "iframe", "object", "embed", "link", "base", "form"}

@@ -1,13 +1,16 @@
 """The HTML report: self-contained, complete, and its charts speak to those who do not see them."""
 
 import re
+from base64 import b64encode
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from tests.render.fixtures import ALL, fleet, incident
+from tests.render.fixtures import ALL, fleet, incident, inconclusive
 from triage.model.diagnosis import Diagnosis, Evidence, Spark, Verdict
+from triage.model.playbook import HEADINGS, Command, Playbook, Section, Step
 from triage.render.chart import chart
 from triage.render.html import to_html
 
@@ -16,10 +19,38 @@ EVERY = pytest.mark.parametrize("make", ALL.values(), ids=ALL.keys())
 
 @EVERY
 def test_nothing_is_loaded_from_elsewhere(make: Callable[[], Diagnosis]) -> None:
-    """No address, import or script stands in the file, and the policy in it would forbid them."""
+    """No address or import stands in the file, and the policy in it forbids them, and every script but the one that copies."""
     document = to_html(make())
-    assert not re.search(r"(?:src|href)=\"(?!#)|url\(|@import|<script|https?://(?!prometheus:9090)", document)
-    assert "default-src 'none'" in document
+    assert not re.search(r"(?:src|href)=\"(?!#)|url\(|@import|https?://(?!prometheus:9090)", document)
+    (script,) = re.findall(r"<script>(.*?)</script>", document, re.DOTALL)
+    allowed = b64encode(sha256(script.encode()).digest()).decode()
+    assert f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{allowed}'; base-uri" in document
+    assert document.count("<script") == 1
+
+
+def test_what_to_do_stands_before_everything_else() -> None:
+    """The five lines, then the playbook of this incident with its names; what stands in it is shown as text."""
+    steps = (
+        Step(mark="change", text="Stop `<vllm-3>` & look.", risk="none", commands=(Command(language="sh", text="kill <1>"),)),
+    )
+    text = {"What it means", "Who owns it"}
+    sections = tuple(Section(heading=h, text="Why." if h in text else "", steps=() if h in text else steps) for h in HEADINGS)
+    known = {"id": "prefix-cache-collapse", "title": "Reuse lost", "layer": "engine", "cause": "runtime", "owner": "us"}
+    playbook = Playbook.model_validate({**known, "first_step": "Look.", "sections": sections})
+    document = to_html(incident(), playbooks={playbook.id: playbook})
+    order = ("do first", "do not", "see more", "The playbook of this incident", "Stop <code>&lt;vllm-3&gt;</code> &amp; look.")
+    places = [document.index(word) for word in (*order, "Vital signs")]
+    assert places == sorted(places)
+    assert "<code>kill &lt;1&gt;</code>" in document
+
+
+def test_an_absent_source_is_not_shown_as_well() -> None:
+    """That a source brought nothing is no good news, though a condition that is absent is."""
+    document = to_html(inconclusive())
+    assert '<b class="source-absent">absent</b>' in document
+    sheet = re.sub(r"\s+", " ", document)
+    assert re.search(r"[^{}]*\.source-absent[^{}]*\{ color: var\(--unsure\)", sheet)
+    assert not re.search(r"[^{}]*\.source-absent[^{}]*\{ color: var\(--good\)", sheet)
 
 
 @EVERY

@@ -50,7 +50,8 @@ def run(args: argparse.Namespace) -> ExitCode:
     from triage.ingest.files.incident import read_any
 
     sys.stderr.write(_ABOUT)
-    report(diagnosed(read_any(demo_case()), Judging(load_rules())), args)
+    judging = Judging(load_rules())
+    report(diagnosed(read_any(demo_case()), judging), args, judging)
     sys.stdout.flush()
     sys.stderr.write(_NEXT)
     return ExitCode.HEALTHY

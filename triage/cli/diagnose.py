@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     refuse_unwritable(args.save)
     recording = recording_of(args, settings)
     trouble = kept(recording, args.save)
-    code = report(diagnosed(recording, judging), args, named_again(args, settings))
+    code = report(diagnosed(recording, judging), args, judging, named_again(args, settings))
     if trouble:
         raise trouble
     return code

@@ -37,4 +37,4 @@ def run(args: argparse.Namespace) -> ExitCode:
     settings = settings_of(args)
     judging, language = judging_of(args, settings), language_of(args, settings)
     recording = read_any(args.path, named_service(args.service, settings), language)
-    return report(diagnosed(recording, judging), args, f"--incident {quote(str(args.path))}")
+    return report(diagnosed(recording, judging), args, judging, f"--incident {quote(str(args.path))}")

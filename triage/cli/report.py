@@ -4,17 +4,19 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 from triage.cli.effective import Judging
 from triage.engine.diagnose import diagnose
 from triage.errors import ExitCode, UsageError
 from triage.language.lang import Lang
 from triage.model.diagnosis import Diagnosis, Status
-from triage.model.playbook import Advice
+from triage.model.playbook import Advice, Playbook
 from triage.model.recording import Recording
-from triage.playbooks import advice
+from triage.playbooks import advice, fitted, load_playbook
 from triage.render import render
 from triage.render.terminal import terminal
 
@@ -26,16 +28,22 @@ EXIT_CODES: Mapping[Status, ExitCode] = {
 }
 
 
-def report(diagnosis: Diagnosis, args: argparse.Namespace, flags: str = "") -> ExitCode:
+def report(diagnosis: Diagnosis, args: argparse.Namespace, judging: Judging, flags: str = "") -> ExitCode:
     """Write the report to stdout, and give the exit code of the answer.
 
     :param flags: what names the incident on the command line
     """
-    sys.stdout.write(rendered(diagnosis, args, flags))
+    playbooks = _playbooks(diagnosis, judging.playbooks) if args.format == "html" else {}
+    sys.stdout.write(rendered(diagnosis, args, flags, playbooks))
     return EXIT_CODES[diagnosis.status]
 
 
-def rendered(diagnosis: Diagnosis, args: argparse.Namespace, flags: str = "") -> str:
+def rendered(
+    diagnosis: Diagnosis,
+    args: argparse.Namespace,
+    flags: str = "",
+    playbooks: Mapping[str, Playbook] = MappingProxyType({}),
+) -> str:
     """A diagnosis as the flags want it and the terminal can show it."""
     screen = terminal(sys.stdout, os.environ)
     speak_in(vars(args).get("lang", "en"))
@@ -49,7 +57,18 @@ def rendered(diagnosis: Diagnosis, args: argparse.Namespace, flags: str = "") ->
         brief=args.brief,
         utf8=screen.utf8,
         flags=flags,
+        playbooks=playbooks,
     )
+
+
+def _playbooks(diagnosis: Diagnosis, folders: tuple[Path, ...]) -> dict[str, Playbook]:
+    """The playbooks of what was found, with the names of this incident; a user's own rule may have none."""
+    found: dict[str, Playbook] = {}
+    for finding in diagnosis.findings:
+        with suppress(UsageError):
+            names = {**diagnosis.facts, **finding.names}
+            found[finding.playbook] = fitted(load_playbook(finding.playbook, folders), names, diagnosis.coverage.dialects)
+    return found
 
 
 def speak_in(lang: Lang) -> None:

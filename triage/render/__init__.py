@@ -5,12 +5,16 @@ What is slow to import is imported by the function that needs it, so that the co
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, get_args
 
 from triage.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from triage.model.diagnosis import Diagnosis
+    from triage.model.playbook import Playbook
 
 Format = Literal["text", "json", "markdown", "html"]
 
@@ -28,6 +32,7 @@ def render(
     utf8: bool = True,
     height: int | None = None,
     flags: str = "",
+    playbooks: Mapping[str, Playbook] = MappingProxyType({}),
 ) -> str:
     """The diagnosis in one of the formats, ending in a newline.
 
@@ -38,6 +43,7 @@ def render(
     :param verbose: everything instead of the most important part of long lists (JSON and HTML always hold everything)
     :param brief: the five lines that suffice and nothing else (text and Markdown)
     :param flags: what names the incident on the command line, for the command that shows more
+    :param playbooks: those of the kinds that were found, with the names of this incident filled in, for HTML
     :raises UsageError: no such format
     """
     if format == "text":
@@ -69,7 +75,7 @@ def render(
         from triage.render.foreign import in_html
         from triage.render.html import to_html
 
-        return in_html(to_html(diagnosis, flags=flags))
+        return in_html(to_html(diagnosis, flags=flags, playbooks=playbooks))
     raise UsageError(f"no format is called {format}", f"choose one of {', '.join(FORMATS)}")
 
 

@@ -1,9 +1,16 @@
-"""The report as one HTML file: no script, nothing loaded from elsewhere, readable on paper, in the dark and by ear."""
+"""The report as one HTML file: nothing loaded from elsewhere, readable on paper, in the dark and by ear.
 
-from collections.abc import Iterable, Sequence
+Its only script puts buttons beside commands that copy them; without it nothing is missing but those.
+"""
+
+from base64 import b64encode
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
 
 from triage.model.diagnosis import Diagnosis, Evidence, Finding, LayerState, Promised, Status, Verdict, Vital
+from triage.model.playbook import ENGINES, Playbook, Step
 from triage.model.units import clock
 from triage.render.answer import (
     Told,
@@ -39,7 +46,7 @@ from triage.render.reading import (
     whom,
     window,
 )
-from triage.render.safe import html, inert
+from triage.render.safe import html, inert, inert_text
 
 _TEXT_STYLE = "\ufe0e"
 """Asks for the plain form of a sign that some fonts draw as a picture."""
@@ -55,13 +62,15 @@ _MANY = 12
 """A list longer than this is folded away until it is asked for (and open on paper)."""
 
 _STYLE = Path(__file__).with_name("report.css")
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+_SCRIPT = Path(__file__).with_name("report.js")
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'"
 
 
-def to_html(diagnosis: Diagnosis, *, flags: str = "") -> str:
+def to_html(diagnosis: Diagnosis, *, flags: str = "", playbooks: Mapping[str, Playbook] = MappingProxyType({})) -> str:
     """The diagnosis as a self-contained HTML document that holds everything.
 
     :param flags: what names the incident on the command line
+    :param playbooks: those of the kinds that were found, with the names of this incident filled in
     """
     one = inert(diagnosis)
     is_first = is_open(one) or one.status is Status.INCONCLUSIVE
@@ -69,6 +78,7 @@ def to_html(diagnosis: Diagnosis, *, flags: str = "") -> str:
         [
             *_header(one, flags),
             "<main>",
+            *_first_playbook(one, playbooks),
             *(_left_over(one) if is_first else ()),
             *_vitals(one),
             *(_unseen(one) if one.status is Status.INCONCLUSIVE else ()),
@@ -81,18 +91,22 @@ def to_html(diagnosis: Diagnosis, *, flags: str = "") -> str:
             *_ruled_out(one),
             *(_unseen(one) if one.status is not Status.INCONCLUSIVE else ()),
             *(_lines("Muted", [muted_line(each) for each in one.muted]) if one.muted else ()),
+            *_check(one),
             *_facts(one),
             "</main>",
             f"<footer>{html(judged_with(one) or 'Written by triage')}, schema {html(one.schema_)}. Times are UTC.</footer>",
         ]
     )
+    script = _SCRIPT.read_text(encoding="utf-8")
+    policy = _POLICY.format(b64encode(sha256(script.encode()).digest()).decode())
     title = f"{one.status.value.upper()} {html(one.service)} {clock(one.window.start)} UTC"
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
-        f"<title>{title}</title>\n<style>\n{_STYLE.read_text(encoding='utf-8')}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+        f"<title>{title}</title>\n<style>\n{_STYLE.read_text(encoding='utf-8')}</style>\n</head>\n<body>\n{body}\n"
+        f"<script>{script}</script>\n</body>\n</html>\n"
     )
 
 
@@ -109,9 +123,47 @@ def _header(one: Diagnosis, flags: str) -> Iterable[str]:
 
 def _told(told: Told) -> str:
     """One line of the answer, and what belongs to it."""
-    text = f"<code>{html(told.text)}</code>" if told.is_command else html(told.text)
+    text = _command(told.text) if told.is_command else html(told.text)
     below = "".join(f"<br><small>{html(line)}</small>" for line in told.below)
     return f"<dt>{told.label}</dt><dd>{text}{below}</dd>"
+
+
+def _command(text: str) -> str:
+    """Something to copy, for which the script makes a button."""
+    return f'<div class="command"><pre tabindex="0"><code>{html(text)}</code></pre></div>'
+
+
+def _first_playbook(one: Diagnosis, playbooks: Mapping[str, Playbook]) -> Iterable[str]:
+    """The playbook of the first finding, folded away on a screen."""
+    first = first_finding(one)
+    playbook = playbooks.get(first.playbook) if first is not None else None
+    if playbook is not None:
+        yield f'<details class="playbook"><summary>The playbook of this incident: {html(playbook.title)}</summary>'
+        yield f'<p class="quiet">Usually owned by: {html(playbook.owner)}. Nothing here is run for you; what stands in'
+        yield "&lt;&gt; is not known.</p>"
+        for section in playbook.sections:
+            yield f"<h3>{section.heading}</h3>"
+            yield "".join(f"<p>{_prose(paragraph)}</p>" for paragraph in section.text.split("\n\n") if paragraph)
+            if section.steps:
+                yield f"<ol>{''.join(_step(step) for step in section.steps)}</ol>"
+        yield "</details>"
+
+
+def _step(step: Step) -> str:
+    """One step: whether it only looks or changes something, its risk, its commands, its wording by engine."""
+    names = {code: name for name, code in ENGINES.items()}
+    said = "".join(f"<li>{names[one.engine]}: {_prose(one.text)}</li>" for one in step.variants)
+    return (
+        f'<li><b class="{step.mark}">{step.mark}</b> {_prose(step.text)}'
+        f"{f'<br><small>Risk: {_prose(step.risk)}</small>' if step.risk else ''}"
+        f"{''.join(_command(command.text) for command in step.commands)}{f'<ul>{said}</ul>' if said else ''}</li>"
+    )
+
+
+def _prose(text: str) -> str:
+    """Text of a playbook, in which backticks mark what is typed."""
+    parts = inert_text(text, 4000).split("`")
+    return "".join(f"<code>{html(part)}</code>" if number % 2 else html(part) for number, part in enumerate(parts))
 
 
 def _vitals(one: Diagnosis) -> Iterable[str]:
@@ -120,10 +172,11 @@ def _vitals(one: Diagnosis) -> Iterable[str]:
     if not vitals:
         return
     yield "<section><h2>Vital signs</h2>"
-    head = ("", "value", "now", "limit", "whose limit", "baseline", "since", "reason")
+    head = ("", "value", "now", "limit", "whose limit", "baseline", "since")
     yield f'<div class="vitals">{_table(head, [_vital_row(vital, one) for vital in vitals])}</div>'
     drawn = [vital for vital in vitals if vital.spark is not None and vital.spark.values]
-    yield from (_vital_curve(vital, one) for vital in drawn if vital.state is not Promised.KEPT)
+    ill = "".join(_vital_curve(vital, one) for vital in drawn if vital.state is not Promised.KEPT)
+    yield f'<div class="curves">{ill}</div>'
     kept = [_vital_curve(vital, one) for vital in drawn if vital.state is Promised.KEPT]
     if kept:
         yield f"<details><summary>{counted(len(kept), 'curve')} of what is well</summary>{''.join(kept)}</details>"
@@ -136,9 +189,10 @@ def _vital_row(vital: Vital, one: Diagnosis) -> Sequence[str]:
     words = VITAL_WORDS[vital.state]
     sign = f'<span {style} role="img" aria-label="{words}" title="{words}">{VITAL_SIGNS[vital.state]}{_TEXT_STYLE}</span>'
     value = f"<b {style}>{html(read.value)}</b>"
-    rest = (read.now, read.limit, read.whose, read.usual, read.when.removeprefix("since "), read.reason)
-    part = f"<br><small>of {html(read.part)}</small>" if read.part else ""
-    return (f"{sign} <b>{html(read.name)}</b>{part}", value, *(html(word) for word in rest))
+    rest = (read.now, read.limit, read.whose, read.usual, read.when.removeprefix("since "))
+    said = ", ".join(part for part in (f"of {read.part}" if read.part else "", read.reason) if part)
+    below = f"<br><small>{html(said)}</small>" if said else ""
+    return (f"{sign} <b>{html(read.name)}</b>{below}", value, *(html(word) for word in rest))
 
 
 def _vital_curve(vital: Vital, one: Diagnosis) -> str:
@@ -195,7 +249,7 @@ def _finding(finding: Finding, one: Diagnosis) -> Iterable[str]:
     near = one.window.end
     subjects = finding.subjects or (finding.subject,)
     where = html(whom(finding, _SUBJECTS))
-    yield f'<article id="{_anchor(finding.rule)}" class="{finding.severity}"><h3>{html(finding.title)}</h3>'
+    yield f'<article id="{_anchor(finding.rule)}" class="{finding.severity} {finding.role}"><h3>{html(finding.title)}</h3>'
     yield (
         f'<p class="quiet"><code>{html(finding.rule)}</code>: {place(finding)}; {finding.severity},'
         f" {finding.confidence}<br>on {where}, {began(finding, near)}</p>"
@@ -206,16 +260,13 @@ def _finding(finding: Finding, one: Diagnosis) -> Iterable[str]:
         yield f"<details><summary>all {len(subjects)} subjects, worst first</summary><p>{names}</p></details>"
     if finding.contradicts:
         yield f'<p class="unsure">{html(against(finding, near))}</p>'
-    playbook = f"<code>triage playbook {html(finding.playbook)}</code>"
-    yield f'<p class="step"><b>First step</b> {html(finding.first_step)}<br>{playbook}</p>'
+    if finding is not first_finding(one):
+        yield f'<div class="step"><p><b>do first</b> {html(finding.first_step)}<br><b>do not</b> {html(finding.do_not)}</p>'
+        yield f"{_command(f'triage playbook {finding.playbook}')}</div>"
     if finding.evidence:
         yield "<h4>Evidence</h4>"
     for evidence in finding.evidence:
         yield _evidence(evidence, near)
-    lines = queries([finding])
-    if lines:
-        yield "<h4>Check by hand</h4>"
-        yield "".join(f'{_comment(what)}<pre tabindex="0"><code>{html(line)}</code></pre>' for what, line in lines)
     yield "</article>"
 
 
@@ -308,7 +359,7 @@ def _unseen(one: Diagnosis) -> Iterable[str]:
     yield f"<section><h2>{'What is missing for an answer' if is_blind else 'What could not be looked at'}</h2>"
     yield f"<p>{coverage.rules_evaluated} of {counted(coverage.rules_total, 'kind')} of failure judged.</p>"
     lines = [
-        f'source {html(source.name)} <b class="{source.state}">{source.state}</b> {html(source.reason)}'
+        f'source {html(source.name)} <b class="source-{source.state}">{source.state}</b> {html(source.reason)}'
         for source in coverage.sources
         if source.state != "ok"
     ]
@@ -331,12 +382,21 @@ def _gaps(one: Diagnosis) -> Iterable[str]:
     rows = [
         (html(gap.how), ", ".join(f"<code>{html(each.rule)}</code>" for each in gap.rules)) for gap in gaps(one.not_evaluated)
     ]
-    yield _table(("to see more", "kinds that this helps to judge"), rows)
+    yield _folded(_table(("to see more", "kinds that this helps to judge"), rows), f"{len(rows)} steps to see more", len(rows))
     kinds = [
         (html(each.title), f"<code>{html(each.rule)}</code>", ", ".join(f"<code>{html(name)}</code>" for name in each.missing))
         for each in one.not_evaluated
     ]
     yield _folded(_table(("not evaluated", "rule", "missing"), kinds), counted(len(kinds), "kind") + " not evaluated", len(kinds))
+
+
+def _check(one: Diagnosis) -> Iterable[str]:
+    """What to run to see the same by hand."""
+    lines = queries(one.findings)
+    if lines:
+        listed = "".join(f"{_comment(what)}{_command(line)}" for what, line in lines)
+        yield '<section class="check"><h2>Check by hand</h2>'
+        yield f"{_folded(listed, f'{len(lines)} queries and commands', len(lines))}</section>"
 
 
 def _facts(one: Diagnosis) -> Iterable[str]:
