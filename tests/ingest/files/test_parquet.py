@@ -49,7 +49,7 @@ def a_recording() -> Recording:
     )
     return Recording(
         service="chat",
-        window=Window(100.0, 130.125, 40.0),
+        window=Window(100.0, 130.125, 40.0, 90.0),
         series=(series("kv.usage", "a", [0.5, 0.75, 1.0]), series("kv.usage", "b", [0.1, 0.2, 0.3])),
         histograms=(ttft,),
         events=(Event(101.0, "xid", "79", Subject(Scope.NODE, "n1"), {"pci": "0000:17:00"}, "gone from the bus", "kernel-n1"),),
@@ -62,6 +62,7 @@ def a_recording() -> Recording:
         problems=("clocks differ by 3 s",),
         rejected={"gpu.temp": "4000 degrees"},
         step=15.0,
+        begun={"kv-leak": 110.5},
     )
 
 

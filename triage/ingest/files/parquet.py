@@ -113,6 +113,7 @@ class _Document(_Part):
     sources: tuple[Source, ...]
     problems: tuple[str, ...]
     rejected: dict[str, str] = Field(default_factory=dict)
+    begun: dict[str, float] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _window_runs_forward(self) -> "_Document":
@@ -224,6 +225,7 @@ def _document(recording: Recording) -> bytes:
         "sources": [_plain(source) for source in recording.sources],
         "problems": list(recording.problems),
         "rejected": dict(recording.rejected),
+        "begun": dict(recording.begun),
     }
     try:
         return json.dumps(document, allow_nan=False, separators=(",", ":")).encode()
@@ -465,6 +467,7 @@ def _rebuilt(path: Path, document: _Document, columns: _Columns) -> Recording:
         problems=document.problems + notes,
         rejected=document.rejected,
         step=document.step,
+        begun=document.begun,
     )
 
 
