@@ -97,8 +97,10 @@ def test_one_look_alone_clears_nothing() -> None:
 
 def test_what_nobody_can_judge_stays() -> None:
     """The monitoring goes away and comes back: unknown in between, nothing is cleared, and the incident is the same one."""
-    memory = remembered(ill(1010), *map(blind, every(10, 1020, 1400)))
-    assert memory.status is Status.INCONCLUSIVE
+    memory = remembered(ill(1010), *map(blind, every(10, 1020, 1100)))
+    assert (memory.status, memory.blind_since) == (Status.INCIDENT, 1010.0)
+    memory = remembered(*map(blind, every(10, 1110, 1400)), start=memory)
+    assert (memory.status, memory.blind_since) == (Status.INCONCLUSIVE, None)
     assert memory.lives[OVERLOAD].is_up
     memory = remembered(ill(1410, since=1405.0), start=memory)
     assert memory.lives[OVERLOAD].since == ONSET

@@ -96,3 +96,17 @@ def test_the_cause_that_is_remembered_stays_first() -> None:
 def _at(diagnosis: Diagnosis, end: float) -> Diagnosis:
     """A diagnosis of a later moment."""
     return diagnosis.model_copy(update={"window": diagnosis.window.model_copy(update={"end": end})})
+
+
+def test_evidence_keeps_its_onset_too() -> None:
+    """A later look that dates a piece of evidence later knows no better."""
+    watching = watch()
+    first = look(watching, 600).diagnosis
+    (piece, *rest) = first.findings[0].evidence
+    assert piece.since is not None
+    for seconds in (610, 620):
+        moved = piece.model_copy(update={"since": piece.since + seconds - 600})
+        finding = first.findings[0].model_copy(update={"evidence": (moved, *rest)})
+        later = _at(first, case.START + seconds).model_copy(update={"findings": (finding, *first.findings[1:])})
+        told = watching.saw(later, Window(0, 1, 0)).diagnosis
+        assert told.findings[0].evidence[0].since == piece.since

@@ -286,7 +286,7 @@ def test_a_finding_whose_source_has_died_is_shown_as_it_was_seen_last() -> None:
             await w.bring(failed(until(610)))
             shown = await w.press("n")
             assert "● yes last seen 08:10:00" in shown
-            assert "✖ INCIDENT" in await w.press("escape")
+            assert "✖ INCIDENT last seen 08:10:00" in await w.press("escape")
             shown = await w.bring(failed(until(800)))
             assert "? INCONCLUSIVE" in shown
             assert "● yes last seen 08:10:00" in await w.press("n")

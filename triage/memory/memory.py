@@ -98,6 +98,13 @@ class Memory:
         return self.told if is_shown_at_once(was, self.told, self.lives) else was
 
     @property
+    def blind_since(self) -> float | None:
+        """The last look that could tell how the service is, where the state is still that one and later looks cannot tell."""
+        if len(self.runs) < 2 or self.runs[-1].status is not Status.INCONCLUSIVE or self.status is Status.INCONCLUSIVE:
+            return None
+        return self.runs[-2].end
+
+    @property
     def news(self) -> tuple[Transition, ...]:
         """What became different with the last look."""
         return self.turns[len(self.turns) - self.latest :]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from triage.memory.life import Life
 from triage.memory.looks import kind_key, promise_key
 from triage.memory.memory import Memory
-from triage.model.diagnosis import Diagnosis, Finding, LayerState, LayerView, Promised, Vital
+from triage.model.diagnosis import Diagnosis, Evidence, Finding, LayerState, LayerView, Promised, Vital
 from triage.model.units import clock
 
 
@@ -38,7 +38,9 @@ class Recalled:
 
 def pictures_after(pictures: Pictures, diagnosis: Diagnosis, memory: Memory) -> Pictures:
     """The pictures after a diagnosis: of what it saw the newest, of findings that are still remembered the old ones."""
-    findings = {kind_key(one.rule): one for one in diagnosis.findings}
+    findings = {
+        kind_key(one.rule): _remembered(one, memory.lives.get(kind_key(one.rule)), pictures) for one in diagnosis.findings
+    }
     vitals = {_key(one): one for one in diagnosis.vitals if one.state is not Promised.OPEN}
     up = {key for key, _ in memory.up()}
     old = {key: one for key, one in pictures.findings.items() if key in up}
@@ -59,7 +61,7 @@ def recalled(diagnosis: Diagnosis, memory: Memory, pictures: Pictures) -> Recall
     there = {kind_key(one.rule) for one in diagnosis.findings}
     kept = {key: life for key, life in memory.up() if key not in there and key in pictures.findings}
     left = [_left(pictures.findings[key], life, pictures.seen[key], diagnosis.window.end) for key, life in kept.items()]
-    findings = [_remembered(one, memory.lives.get(kind_key(one.rule))) for one in diagnosis.findings]
+    findings = [_remembered(one, memory.lives.get(kind_key(one.rule)), pictures) for one in diagnosis.findings]
     listed = [*diagnosis.vitals, *_unlisted(diagnosis, memory, pictures)]
     vitals = [_vital(one, memory.lives.get(_key(one)), pictures, diagnosis.window.end) for one in listed]
     unsure = [_key(one) for one in listed if one.state is Promised.OPEN and _key(one) in pictures.vitals]
@@ -88,12 +90,22 @@ def _key(vital: Vital) -> str:
     return promise_key(vital.name, vital.subject)
 
 
-def _remembered(finding: Finding, life: Life | None) -> Finding:
-    """A finding that began when it was first said to have begun."""
-    goes_on = life is not None and (life.is_up or finding.until is not None)
-    if life is None or not goes_on or life.since is None or finding.onset == life.since:
+def _remembered(finding: Finding, life: Life | None, pictures: Pictures) -> Finding:
+    """A finding that began when it was first said to have begun, and so did each piece of its evidence."""
+    if life is None or not (life.is_up or finding.until is not None):
         return finding
-    return finding.model_copy(update={"onset": life.since})
+    before = pictures.findings.get(kind_key(finding.rule))
+    known = {(one.signal, one.subject, one.stat): one.since for one in before.evidence if one.since} if before is not None else {}
+    evidence = tuple(_begun(one, known.get((one.signal, one.subject, one.stat))) for one in finding.evidence)
+    onset = finding.onset if life.since is None else life.since
+    return finding.model_copy(update={"onset": onset, "evidence": evidence})
+
+
+def _begun(evidence: Evidence, before: float | None) -> Evidence:
+    """A piece of evidence that goes on since an earlier look saw it."""
+    if before is None or evidence.since is None or evidence.until is not None or before >= evidence.since:
+        return evidence
+    return evidence.model_copy(update={"since": before})
 
 
 def _left(finding: Finding, life: Life, seen: float, near: float) -> Finding:

@@ -73,6 +73,9 @@ def _room(scene: Scene, width: int) -> int:
 def _state(scene: Scene, width: int) -> Content:
     """How the service is, and as of when."""
     state = status(scene.snapshot.diagnosis.status)
+    memory = scene.snapshot.memory
+    if memory is not None and memory.blind_since is not None:
+        state = joined([state, text((f"last seen {clock(memory.blind_since, scene.newest.near)}", "dim"))], " ")
     if width < _ROOMY:
         return state
     pin = text((f"{PINNED} {scene.pin.partition('/')[2]:.{_PIN}}", "new")) if scene.pin and width >= _WIDE else Content("")
