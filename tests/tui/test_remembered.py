@@ -17,7 +17,7 @@ from triage.tui.remembered import Layout, Remembered, read_remembered, remembere
 def test_it_comes_back_as_it_was_kept(tmp_path: Path) -> None:
     """Colours, shares and that somebody has walked survive."""
     path = tmp_path / "deep" / "walk.json"
-    kept = Remembered(theme="triage-light", layout=Layout(columns=40, rows=60), walked=True)
+    kept = Remembered(theme="triage-light", language="zh", layout=Layout(columns=40, rows=60), walked=True)
     write_remembered(path, kept)
     assert read_remembered(path) == kept
     assert [one.name for one in path.parent.iterdir()] == ["walk.json"]
@@ -36,6 +36,7 @@ def test_it_comes_back_as_it_was_kept(tmp_path: Path) -> None:
         '{"layout": {"rows": "50"}}',
         '{"layout": {"columns": 1e999}}',
         '{"walked": "yes"}',
+        '{"language": "tlh"}',
         '{"theme": "' + "x" * 10_000 + '"}',
         "[" * 3000,
     ],

@@ -70,9 +70,13 @@ def add_report_flags(parser: argparse.ArgumentParser) -> None:
     add_language_flag(group)
 
 
-def add_language_flag(parser: "argparse._ActionsContainer") -> None:
-    """The flag that says in which language people are told; JSON is the same in all."""
-    parser.add_argument("--lang", choices=LANGS, default="en", help="language: en, or zh for Chinese (en); JSON has none")
+def add_language_flag(parser: "argparse._ActionsContainer", usual: str = "en", told: str = "en") -> None:
+    """The flag that says in which language people are told; JSON is the same in all.
+
+    :param usual: its value if it is not given
+    :param told: that value in words
+    """
+    parser.add_argument("--lang", choices=LANGS, default=usual, help=f"language: en, or zh for Chinese ({told}); JSON has none")
 
 
 def add_format_flag(parser: argparse.ArgumentParser, *more: str) -> None:

@@ -60,7 +60,7 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
     parser.add_argument(
         "--theme", choices=("dark", "light"), default="", help="colours (those of the last walk); NO_COLOR takes them away"
     )
-    add_language_flag(parser)
+    add_language_flag(parser, "", "that of the last walk")
     group = parser.add_argument_group("in a browser")
     group.add_argument("--web", action="store_true", help="serve the walk as a web page; needs the extra 'web'")
     group.add_argument("--host", metavar="ADDRESS", help=f"address to listen at ({_HOST}: this machine only)")
@@ -120,10 +120,7 @@ def served_words(words: list[str]) -> list[str]:
 
 def _walked(args: argparse.Namespace) -> ExitCode:
     """Run the app to its end."""
-    from triage.cli.report import speak_in
-
     with curtain(_subject(args), sys.stderr, os.environ):
-        speak_in(args.lang)
         app, room = _begun(args)
     logging.disable()  # a log line in the middle of the screen would tear it
     try:
@@ -145,19 +142,19 @@ def _begun(args: argparse.Namespace) -> "tuple[WalkApp, RemoteSession]":
 
     settings = settings_of(args)
     room = joined_feed(os.environ) or WorkerProcess(_recordings(args, settings), partial(made_session, _given(args)))
+    from triage.cli.report import speak_in
     from triage.playbooks import load_playbook
     from triage.tui.app import WalkApp
     from triage.tui.remembered import read_remembered, remembered_file, write_remembered
 
-    kept = remembered_file(os.environ)
-    app = WalkApp(
-        room,
-        partial(load_playbook, folders=playbooks_of(args, settings)),
-        args.theme,
-        remembered=read_remembered(kept),
-        keep=partial(write_remembered, kept),
-    )
-    return app, room
+    file = remembered_file(os.environ)
+    kept = read_remembered(file)
+    if args.lang and args.lang != kept.language:
+        kept = kept.model_copy(update={"language": args.lang})
+        write_remembered(file, kept)
+    speak_in(kept.language)
+    playbook = partial(load_playbook, folders=playbooks_of(args, settings))
+    return WalkApp(room, playbook, args.theme, remembered=kept, keep=partial(write_remembered, file)), room
 
 
 def _subject(args: argparse.Namespace) -> str:

@@ -3,6 +3,7 @@
 from asyncio import Future, get_running_loop
 from collections.abc import Callable
 from contextlib import suppress
+from contextvars import copy_context
 from threading import Thread
 from typing import TypeVar
 
@@ -22,9 +23,11 @@ async def in_thread(call: Callable[[], _T]) -> _T:
         with suppress(RuntimeError):  # the loop has ended
             loop.call_soon_threadsafe(lambda: None if answer.done() else settle())
 
+    here = copy_context()  # the language that is spoken, among others
+
     def run() -> None:
         try:
-            result = call()
+            result = here.run(call)
         except BaseException as error:  # noqa: BLE001 - handed to whoever waits
             told = error
             finish(lambda: answer.set_exception(told))

@@ -1,4 +1,4 @@
-"""What the walk remembers from one time to the next: colours, and how the panes share the room. A small file of the user's own.
+"""What the walk remembers from one time to the next: colours, language, how the panes share the room. A small file of the user's.
 
 It is never a reason not to start: what cannot be read, or is not ours, is as good as nothing; what cannot be written is lost.
 """
@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from triage.language.lang import Lang
 
 _LARGEST = 4096
 _LEAST, _MOST, _STEP = 20, 80, 10
@@ -39,11 +41,13 @@ class Remembered(BaseModel):
     """What is kept.
 
     :param theme: name of the colours; empty: none was chosen
+    :param language: of the screens
     :param walked: whether somebody has walked before
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
     theme: Annotated[str, Field(max_length=40, pattern="^[a-z0-9-]*$")] = ""
+    language: Lang = "en"
     layout: Layout = Layout()
     walked: bool = False
 
