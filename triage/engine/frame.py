@@ -1,6 +1,6 @@
 """A recording on one grid of time, so that signals of different sources can be put together."""
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import TypeVar, cast
@@ -29,6 +29,20 @@ _SLOWEST = 120.0
 """A source that speaks less often than this is taken at its word for no longer than one that does."""
 
 _NICE_STEPS = (1, 2, 4, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600)
+
+
+@dataclass(frozen=True)
+class Block:
+    """One signal of all its subjects, side by side.
+
+    :param subjects: sorted
+    :param place: which row is whose
+    :param cells: NaN where unknown, shape (S, N)
+    """
+
+    subjects: tuple[Subject, ...]
+    place: Mapping[Subject, int]
+    cells: Floats
 
 
 @dataclass(frozen=True)
@@ -99,6 +113,27 @@ def _all_times(recording: Recording) -> Iterator[Floats]:
         yield histogram.times
 
 
+def _running(amounts: Floats) -> Floats:
+    """Running totals from nought on, shape (R, T + 1)."""
+    return np.hstack((np.zeros((len(amounts), 1)), np.cumsum(amounts, axis=1)))
+
+
+def _interpolated(at: Floats, known_at: Floats, rows: Floats) -> Floats:
+    """Each row's value at some places, linear between those where it is known (as :func:`numpy.interp` of each row).
+
+    :param known_at: ascending, shape (K,)
+    :param rows: shape (R, K)
+    """
+    left = np.searchsorted(known_at, at, side="right") - 1
+    inside = (left >= 0) & (left < len(known_at) - 1)
+    left = left.clip(0, len(known_at) - 1)
+    begin, end = left[inside], left[inside] + 1
+    out = rows[:, left]
+    slope = (rows[:, end] - rows[:, begin]) / (known_at[end] - known_at[begin])
+    out[:, inside] += slope * (at[inside] - known_at[begin])
+    return out
+
+
 class Frame:
     """All signals of a recording on its grid.
 
@@ -116,22 +151,35 @@ class Frame:
         self._cells: dict[str, dict[Subject, Floats]] = {}
         self._histograms: dict[str, dict[Subject, Histogram]] = {}
         self._remembered: dict[Hashable, object] = {}
-        self._totals: dict[tuple[str, Subject], tuple[Floats, Floats]] = {}
+        self._totals: dict[str, tuple[Block, Block]] = {}
         self._derived: set[tuple[str, Subject]] = set()
         self.origins: dict[tuple[str, Subject], Origin] = {}
         self.rejected: dict[str, str] = dict(recording.rejected)
         self.seen = Seen()
         """What is odd; empty until the observers have looked."""
+        by_signal: dict[str, dict[Subject, Series]] = {}
         for series in recording.series:
-            self._add(series)
+            by_signal.setdefault(series.signal, {})[series.subject] = series
+            self.origins[series.signal, series.subject] = series.origin
+        for signal, whose in by_signal.items():
+            block = self._side_by_side([(one.times, one.values) for one in whose.values()], catalogue()[signal].kind)
+            self._cells[signal] = dict(zip(whose, block, strict=True))
         for histogram in recording.histograms:
             self._hold(histogram)
             self.origins[histogram.signal, histogram.subject] = histogram.origin
 
-    def _add(self, series: Series) -> None:
-        kind = catalogue()[series.signal].kind
-        self._cells.setdefault(series.signal, {})[series.subject] = self.on_grid(series.times, series.values, kind)
-        self.origins[series.signal, series.subject] = series.origin
+    def _side_by_side(self, samples: Sequence[tuple[Floats, Floats]], kind: Kind) -> Floats:
+        """Series on the grid, shape (S, N); those that were read at the same moments go there together.
+
+        :param samples: times and values of each
+        """
+        together: dict[bytes, list[int]] = {}
+        for row, (times, values) in enumerate(samples):
+            together.setdefault(b"%d" % row if np.isnan(values).any() else times.tobytes(), []).append(row)
+        block = np.empty((len(samples), len(self.grid.times)))
+        for rows in together.values():
+            block[rows] = self._rows_on_grid(samples[rows[0]][0], np.array([samples[row][1] for row in rows]), kind)
+        return block
 
     def _hold(self, histogram: Histogram) -> None:
         """Keeps a distribution; one without a single sample is as good as never measured."""
@@ -147,19 +195,27 @@ class Frame:
         :param values: NaN where a sample does not tell, shape (T,)
         :returns: shape (N,)
         """
-        told = ~np.isnan(values)
+        return np.asarray(self._rows_on_grid(times, values[None, :], kind)[0])
+
+    def _rows_on_grid(self, times: Floats, rows: Floats, kind: Kind) -> Floats:
+        """Samples of several series that were read at the same moments as cells, shape (R, N).
+
+        :param rows: shape (R, T); a single one may have gaps
+        """
+        told = ~np.isnan(rows).any(axis=0)
         if not told.all():
-            times, values = times[told], values[told]
+            times, rows = times[told], rows[:, told]
         if not len(times):
-            return np.full(len(self.grid.times), np.nan)
+            return np.full((len(rows), len(self.grid.times)), np.nan)
         edges = np.concatenate(([self.grid.times[0] - self.grid.step], self.grid.times))
         if kind is Kind.RATE:
-            return self._spread(times, values, edges)
-        held = self._held(times, values)
+            return self._spread(times, rows, edges)
+        held = self._held(times, rows)
         if kind is Kind.STATE:
             return held
         low, high = np.searchsorted(times, edges[:-1], side="right"), np.searchsorted(times, edges[1:], side="right")
-        sums = np.add.reduceat(np.append(values, 0.0), np.append(low, high[-1]))[:-1]
+        padded = np.hstack((rows, np.zeros((len(rows), 1))))
+        sums = np.add.reduceat(padded, np.append(low, high[-1]), axis=1)[:, :-1]
         with np.errstate(invalid="ignore", divide="ignore"):
             means = sums / (high - low)
         return np.where(high > low, means, held)
@@ -172,25 +228,26 @@ class Frame:
         """Rates as cells. A rate holds from the sample before it to its own, but no longer than the patience.
 
         What was counted stays what it was: the cells' rates times their length add up to it.
+
+        :param rates: shape (R, T)
         """
         usual = _usual_step(times) or self.grid.step
         before = np.concatenate(([times[0] - usual], times[:-1]))
         start = np.maximum(before, times - self._staleness_with(times))
         corners = np.stack((start, times), axis=1).ravel()
-        known = np.concatenate(([0.0], np.cumsum(times - start)))
-        counted = np.concatenate(([0.0], np.cumsum(rates * (times - start))))
         seconds, amount = (
-            np.diff(np.interp(edges, corners, np.stack((total[:-1], total[1:]), axis=1).ravel())) for total in (known, counted)
+            np.diff(_interpolated(edges, corners, np.repeat(_running(each), 2, axis=1)[:, 1:-1]), axis=1)
+            for each in ((times - start)[None, :], rates * (times - start))
         )
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(seconds > _LEAST_SECONDS, amount / seconds, np.nan)
 
-    def _held(self, times: Floats, values: Floats) -> Floats:
-        """The last value before each cell's end, if it is near enough."""
+    def _held(self, times: Floats, rows: Floats) -> Floats:
+        """The last value before each cell's end, if it is near enough, shape (R, N)."""
         ends = self.grid.times
         index = np.searchsorted(times, ends, side="right") - 1
         near = ends - times[index.clip(0)] <= self._staleness_with(times)
-        return np.where((index >= 0) & near, values[index.clip(0)], np.nan)
+        return np.where((index >= 0) & near, rows[:, index.clip(0)], np.nan)
 
     def put(self, signal: str, subject: Subject, cells: Floats, origin: Origin | None = None) -> None:
         """Adds a derived signal, unless all of it is unknown."""
@@ -226,7 +283,7 @@ class Frame:
         if histogram is not None:
             left = (histogram.times <= since) | (histogram.times > until)
             self._hold(replace(histogram, times=histogram.times[left], rates=histogram.rates[left], sums=histogram.sums[left]))
-        self._totals.pop((signal, subject), None)
+        self._totals.pop(signal, None)
         self._remembered.clear()
 
     def measured(self, signal: str, subject: Subject) -> Floats | None:
@@ -236,6 +293,10 @@ class Frame:
     def has(self, signal: str) -> bool:
         """Whether any subject has the signal."""
         return bool(self._cells.get(signal) or self._histograms.get(signal))
+
+    def tells(self, signal: str, subject: Subject) -> bool:
+        """Whether a subject itself has the signal."""
+        return subject in self._cells.get(signal, ()) or subject in self._histograms.get(signal, ())
 
     def cells(self, signal: str, subject: Subject) -> Floats | None:
         """One signal of one subject, shape (N,), NaN where unknown; None if it was never measured.
@@ -249,6 +310,17 @@ class Frame:
     def of(self, signal: str) -> Mapping[Subject, Floats]:
         """A signal of every subject that has it."""
         return self._cells.get(signal, {})
+
+    def block(self, signal: str) -> Block:
+        """A signal of every subject that has it as one matrix; asked again it is remembered."""
+        return self.remembered(("block", signal), lambda: self._block(signal))
+
+    def _block(self, signal: str) -> Block:
+        having = self._cells.get(signal, {})
+        subjects = tuple(sorted(having))
+        cells = np.array([having[subject] for subject in subjects]) if subjects else np.empty((0, len(self.grid.times)))
+        having.update(zip(subjects, cells, strict=True))
+        return Block(subjects, {subject: row for row, subject in enumerate(subjects)}, cells)
 
     def histogram(self, signal: str, subject: Subject) -> Histogram | None:
         """A distribution of one subject; None if it was never measured."""
@@ -266,14 +338,28 @@ class Frame:
 
     def sum_and_count(self, signal: str, subject: Subject) -> tuple[Floats, Floats] | None:
         """Sum of values and number of observations per second of a distribution in each cell; None if it was never measured."""
-        histogram = self.histogram(signal, subject)
-        if histogram is None:
+        if self.histogram(signal, subject) is None:
             return None
-        key = (signal, subject)
-        if key not in self._totals:
-            counts = self.on_grid(histogram.times, histogram.rates.sum(axis=1), Kind.RATE)
-            self._totals[key] = self.on_grid(histogram.times, histogram.sums, Kind.RATE), counts
-        return self._totals[key]
+        sums, counts = self.totals(signal)
+        row = sums.place[subject]
+        return sums.cells[row], counts.cells[row]
+
+    def totals(self, signal: str) -> tuple[Block, Block]:
+        """Sums and numbers of observations per second of a distribution of all its subjects; asked again they are remembered."""
+        if signal not in self._totals:
+            self._totals[signal] = self._totals_of(self._histograms.get(signal, {}))
+        return self._totals[signal]
+
+    def _totals_of(self, whose: Mapping[Subject, Histogram]) -> tuple[Block, Block]:
+        subjects = tuple(sorted(whose))
+        place = {subject: row for row, subject in enumerate(subjects)}
+        several = [whose[subject] for subject in subjects]
+        blocks = (
+            self._side_by_side([(one.times, values) for one, values in zip(several, rows, strict=True)], Kind.RATE)
+            for rows in ([one.sums for one in several], [one.rates.sum(axis=1) for one in several])
+        )
+        sums, counts = (Block(subjects, place, cells) for cells in blocks)
+        return sums, counts
 
     def related(self, subject: Subject, scope: Scope) -> list[Subject]:
         """Subjects of a scope that a subject belongs to or that belong to it; all of the scope for the service itself."""
@@ -287,12 +373,13 @@ class Frame:
         everything = self.recording.subjects[scope]
         if subject.scope is Scope.SERVICE or Scope.CLIENT in (subject.scope, scope) or Scope.GATEWAY in (subject.scope, scope):
             return everything
-        links = self.recording.links
-        up = [target for target in links.get(subject, ()) if target.scope is scope]
-        down = [one for one in everything if subject in links.get(one, ())]
+        up = [target for target in self.recording.links.get(subject, ()) if target.scope is scope]
+        down = [one for one in self.recording.parts_of(subject) if one.scope is scope]
         return sorted({*up, *down}) or self._only(everything, subject)
 
     def _only(self, everything: list[Subject], subject: Subject) -> list[Subject]:
         """With no links at all, and but one subject of a scope, that one is meant (one host, one card)."""
+        if len(everything) != 1:
+            return []
         linked = any(subject.scope in (one.scope, *(t.scope for t in targets)) for one, targets in self.recording.links.items())
-        return everything if len(everything) == 1 and not linked else []
+        return [] if linked else everything

@@ -25,41 +25,57 @@ def observations(histogram: Histogram, start: float, end: float) -> Floats:
 
     A rate holds from the sample before to its own; samples that reach into the span count for the part inside.
     """
-    times = histogram.times
+    return observed(histogram.times, histogram.rates, start, end)
+
+
+def observed(times: Floats, rates: Floats, start: float, end: float) -> Floats:
+    """The same of one or several histograms that were read at the same moments, shape (…, B).
+
+    :param rates: shape (…, T, B)
+    """
     if not len(times):
-        return np.zeros(len(histogram.bounds))
+        return np.zeros((*rates.shape[:-2], rates.shape[-1]))
     usual = float(np.median(np.diff(times))) if len(times) > 1 else end - start
     before = np.concatenate(([times[0] - usual], times[:-1]))
     length = np.minimum(times, end) - np.maximum(before, start)
     weights = np.clip(length, 0.0, None)
-    return np.asarray(np.nansum(histogram.rates * weights[:, None], axis=0))
+    return np.asarray(np.nansum(rates * weights[:, None], axis=-2))
 
 
 def quantile(counts: Floats, bounds: Floats, q: float) -> Interval | None:
     """The q-quantile of bucketed observations; None without observations or without any finite bucket.
 
-    The first bucket is taken to begin at 0 if its bound is positive, as Prometheus does. A quantile in the last bucket is only
-    known to be at least the last finite bound.
-
     :param counts: observations by bucket (not cumulative), shape (B,)
     :param bounds: upper bounds, ascending, the last one inf, shape (B,)
     :param q: between 0 and 1
     """
-    total = float(counts.sum())
-    if total <= 0 or len(bounds) < 2:
-        return None
+    estimate, low, high = quantiles(counts[None, :], bounds, q)[:, 0].tolist()
+    return None if np.isnan(estimate) else Interval(estimate, low, high)
+
+
+def quantiles(counts: Floats, bounds: Floats, q: float) -> Floats:
+    """The q-quantiles of several bucketed observations: estimates, lower and upper bounds, shape (3, R); NaN where there is none.
+
+    The first bucket is taken to begin at 0 if its bound is positive, as Prometheus does. A quantile in the last bucket is only
+    known to be at least the last finite bound.
+
+    :param counts: shape (R, B)
+    """
+    if not len(counts) or len(bounds) < 2:
+        return np.full((3, len(counts)), np.nan)
+    total = counts.sum(axis=1)
     rank = q * total
-    cumulative = np.cumsum(counts)
-    index = int(np.searchsorted(cumulative, rank - 1e-9 * total))
-    index = min(index, len(bounds) - 1)
-    low = float(bounds[index - 1]) if index else min(0.0, float(bounds[0]))
-    high = float(bounds[index])
-    if np.isinf(high):
-        return Interval(low, low, high)
-    inside = float(counts[index])
-    before = float(cumulative[index]) - inside
-    estimate = low + (high - low) * ((rank - before) / inside if inside > 0 else 1.0)
-    return Interval(estimate, low, high)
+    cumulative = np.cumsum(counts, axis=1)
+    index = (cumulative < (rank - 1e-9 * total)[:, None]).sum(axis=1).clip(0, len(bounds) - 1)
+    rows = np.arange(len(counts))
+    low = np.where(index > 0, bounds[index - 1], min(0.0, float(bounds[0])))
+    high, inside = bounds[index], counts[rows, index]
+    before = cumulative[rows, index] - inside
+    last = np.isinf(high)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        part = np.where(inside > 0, (rank - before) / inside, 1.0)
+        estimate = np.where(last, low, low + (np.where(last, 0.0, high) - low) * part)
+    return np.where(total > 0, np.stack((estimate, low, high)), np.nan)
 
 
 def merged_counts(histograms: list[Histogram], start: float, end: float) -> tuple[Floats, Floats] | None:

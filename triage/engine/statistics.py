@@ -1,15 +1,19 @@
 """Statistics of a signal over a span of the grid: numbers, or intervals where only bounds are known."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from triage.engine.frame import Frame
-from triage.engine.quantiles import Interval, merged_counts, quantile
-from triage.model.recording import Floats, Subject
+from triage.engine.quantiles import Interval, merged_counts, observed, quantile, quantiles
+from triage.model.recording import Floats, Histogram, Subject
 from triage.model.rule import Stat
 from triage.model.vocabulary import Combine, Kind, catalogue
+
+Bools = npt.NDArray[np.bool_]
+Places = npt.NDArray[np.int64]
 
 QUANTILES: dict[str, float] = {"p50": 0.5, "median": 0.5, "p95": 0.95, "p99": 0.99}
 
@@ -40,56 +44,166 @@ def of_cells(cells: Floats, stat: Stat, step: float) -> float | None:
     :param cells: base units, shape (T,), NaN where unknown
     :param step: seconds a cell
     """
-    values = known(cells)
-    if values is None:
-        return None
+    value = float(of_rows(cells[None, :], stat, step)[0])
+    return None if np.isnan(value) else value
+
+
+def of_rows(rows: Floats, stat: Stat, step: float) -> Floats:
+    """One statistic of each row, shape (S,); NaN where too few cells are known.
+
+    :param rows: base units, shape (S, T), NaN where unknown
+    :param step: seconds a cell
+    """
+    out = np.full(len(rows), np.nan)
+    for places, told in _with_the_same_gaps(~np.isnan(rows)):
+        if told.any() and np.count_nonzero(told) >= _LEAST_KNOWN * len(told):
+            some = np.ascontiguousarray(rows[places])
+            out[places] = _of_known(some if told.all() else np.ascontiguousarray(some[:, told]), told, stat, step)
+    return out
+
+
+def _with_the_same_gaps(told: Bools) -> Iterator[tuple[Places | slice, Bools]]:
+    """Rows that are known in the same cells: their places, and which cells these are."""
+    if not len(told):
+        return
+    if (told == told[0]).all():
+        yield slice(None), told[0]
+        return
+    alike: dict[bytes, list[int]] = {}
+    for row, packed in enumerate(np.packbits(told, axis=1)):
+        alike.setdefault(packed.tobytes(), []).append(row)
+    for rows in alike.values():
+        yield np.array(rows), told[rows[0]]
+
+
+def _of_known(values: Floats, told: Bools, stat: Stat, step: float) -> Floats:
+    """One statistic of rows of known values, shape (S,).
+
+    :param values: shape (S, number of cells that are known)
+    :param told: which cells of the span these are, shape (T,)
+    """
     if stat == "slope":
-        return _slope(cells, step)
+        return _slopes(values, np.flatnonzero(told).astype(float) * step)
     if stat == "sum":
-        return float(values.sum() * step)
+        return np.asarray(values.sum(axis=1) * step)
     if stat in ("peak", "trough"):
-        return _extreme(cells, ~np.isnan(cells), stat, step)
+        cells = np.zeros((len(values), len(told)))
+        cells[:, told] = values
+        return _extremes(cells, np.broadcast_to(told, cells.shape), stat, step)
     plain = _PLAIN.get(stat)
-    return float(plain(values)) if plain is not None else float(np.quantile(values, QUANTILES[stat]))
+    return np.asarray(plain(values) if plain is not None else np.quantile(values, QUANTILES[stat], axis=1), dtype=float)
 
 
-_PLAIN: dict[str, Callable[[Floats], np.floating | float | int]] = {
-    "mean": np.mean,
-    "min": np.min,
-    "max": np.max,
-    "last": lambda values: values[-1],
-    "first": lambda values: values[0],
-    "changes": lambda values: int(np.count_nonzero(np.abs(np.diff(values)) > _SAME * np.abs(values[1:]))),
-    "spread": np.std,
+_PLAIN: dict[str, Callable[[Floats], npt.NDArray[np.floating | np.int64]]] = {
+    "mean": lambda values: values.mean(axis=1),
+    "min": lambda values: values.min(axis=1),
+    "max": lambda values: values.max(axis=1),
+    "last": lambda values: values[:, -1],
+    "first": lambda values: values[:, 0],
+    "changes": lambda values: np.count_nonzero(np.abs(np.diff(values)) > _SAME * np.abs(values[:, 1:]), axis=1),
+    "spread": lambda values: values.std(axis=1),
 }
 """Statistics of known values that need nothing else."""
 
 
-def _slope(cells: Floats, step: float) -> float | None:
-    """Change per second of the least-squares line through the known cells; None with fewer than three."""
-    index = np.flatnonzero(~np.isnan(cells))
-    if len(index) < 3:
-        return None
-    return float(np.polyfit(index * step, cells[index], 1)[0])
+def _slopes(values: Floats, times: Floats) -> Floats:
+    """Change per second of the least-squares line through each row; NaN with fewer than three values."""
+    if len(times) < 3:
+        return np.full(len(values), np.nan)
+    return np.array([float(np.polyfit(times, row, 1)[0]) for row in values])
 
 
-def _extreme(totals: Floats, counts: Floats | npt.NDArray[np.bool_], stat: Stat, step: float) -> float | None:
-    """The highest or lowest mean of five minutes in a row; None if less than half of any five minutes is known.
+def _extremes(totals: Floats, counts: Floats | Bools, stat: Stat, step: float) -> Floats:
+    """The highest or lowest mean of five minutes in a row, of each row; NaN if less than half of any five minutes is known.
 
-    :param totals: what is added up in each cell, shape (N,)
-    :param counts: by how many it is divided, shape (N,)
+    :param totals: what is added up in each cell, shape (S, T)
+    :param counts: by how many it is divided, shape (S, T)
     """
-    width = max(1, round(min(MOMENT, len(totals) * step / 3.0) / step))
+    width = max(1, round(min(MOMENT, totals.shape[1] * step / 3.0) / step))
     there = np.isfinite(totals) & (counts > 0)
-    ones = np.ones(width)
-    total, count, cells = (
-        np.convolve(np.where(there, row, 0.0), ones, "valid") for row in (totals, counts, np.ones_like(totals))
-    )
-    enough = cells >= width / 2.0
-    if not enough.any():
-        return None
-    means = total[enough] / count[enough]
-    return float(means.max() if stat == "peak" else means.min())
+    total, count, cells = (_moving(np.where(there, rows, 0.0), width) for rows in (totals, counts, np.ones(totals.shape)))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = np.where(cells >= width / 2.0, total / count, np.nan)
+    return np.asarray(np.fmax.reduce(means, axis=1) if stat == "peak" else np.fmin.reduce(means, axis=1))
+
+
+def _moving(rows: Floats, width: int) -> Floats:
+    """Sums of ``width`` cells in a row, in order of time, shape (S, T - width + 1)."""
+    count = rows.shape[1] - width + 1
+    sums = rows[:, :count].copy()
+    for later in range(1, width):
+        sums += rows[:, later : later + count]
+    return sums
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One statistic of a signal of all subjects that have it; NaN where it is unknown.
+
+    :param place: which row is whose; the subjects are in order
+    :param bounds: estimates, lower and upper bounds, shape (3, S)
+    """
+
+    place: Mapping[Subject, int]
+    bounds: Floats
+
+    def of(self, subject: Subject) -> Interval | None:
+        """The value of one of the subjects; None if it is unknown."""
+        estimate, low, high = self.bounds[:, self.place[subject]].tolist()
+        return None if np.isnan(estimate) else Interval(estimate, low, high)
+
+
+def column(frame: Frame, signal: str, stat: Stat, span: slice) -> Column:
+    """A signal's statistic over a span, of each subject that has it by itself. Asked again it is remembered."""
+    return frame.remembered(("column", signal, stat, span.start, span.stop), lambda: _column(frame, signal, stat, span))
+
+
+def _column(frame: Frame, signal: str, stat: Stat, span: slice) -> Column:
+    """The statistics worked out."""
+    if catalogue()[signal].kind is Kind.DISTRIBUTION:
+        return _column_of_distributions(frame, signal, stat, span)
+    block = frame.block(signal)
+    values = of_rows(block.cells[:, span], stat, frame.grid.step)
+    return Column(block.place, np.stack((values, values, values)))
+
+
+def _column_of_distributions(frame: Frame, signal: str, stat: Stat, span: slice) -> Column:
+    """Statistics of the observations of each subject that fall into a span."""
+    sums, counts = frame.totals(signal)
+    bounds = np.full((3, len(sums.subjects)), np.nan)
+    for places, observed_, edges in _observed_by_each(frame, signal, span):
+        bounds[:, places] = quantiles(observed_, edges, QUANTILES[stat]) if stat in QUANTILES else observed_.sum(axis=1)
+    if stat not in QUANTILES and stat != "sum":
+        seen = ~np.isnan(bounds[0])
+        bounds[:] = np.where(seen, _over_moments(sums.cells, counts.cells, stat, span, frame.grid.step), np.nan)
+    return Column(sums.place, bounds)
+
+
+def _observed_by_each(frame: Frame, signal: str, span: slice) -> Sequence[tuple[Places, Floats, Floats]]:
+    """Observations by bucket of each subject in a span: places, counts of shape (K, B) and bounds of those that are alike."""
+    key = ("observed", signal, span.start, span.stop)
+    return frame.remembered(key, lambda: tuple(_observed(frame, signal, span)))
+
+
+_TOGETHER = 64
+"""Histograms that are counted in one go: more of them need more memory and are no faster."""
+
+
+def _observed(frame: Frame, signal: str, span: slice) -> Iterator[tuple[Places, Floats, Floats]]:
+    times = frame.grid.times[span]
+    alike: dict[tuple[bytes, bytes, bool, int], list[tuple[int, Histogram]]] = {}
+    for row, subject in enumerate(frame.totals(signal)[0].subjects if len(times) else ()):
+        one = frame.histograms(signal)[subject]
+        if len(one.bounds):
+            lot = row // _TOGETHER if one.rates.flags.c_contiguous else row
+            alike.setdefault((one.times.tobytes(), one.bounds.tobytes(), one.rates.flags.c_contiguous, lot), []).append(
+                (row, one)
+            )
+    for several in alike.values():
+        first = several[0][1]
+        rates = np.stack([one.rates for _, one in several]) if len(several) > 1 else first.rates[None, ...]
+        counts = observed(first.times, rates, float(times[0]) - frame.grid.step, float(times[-1]))
+        yield np.array([row for row, _ in several]), counts, first.bounds
 
 
 def statistic(
@@ -100,6 +214,8 @@ def statistic(
     Quantiles and means of a distribution are taken over the observations of all the subjects together. Other values are first
     put together over the subjects that are known in each cell; sums of states and gauges count only what is there.
     """
+    if len(subjects) == 1 and subjects[0] in (alone := column(frame, signal, stat, span)).place:
+        return alone.of(subjects[0])
     key = ("statistic", signal, tuple(subjects), stat, span.start, span.stop, across)
     return frame.remembered(key, lambda: _statistic(frame, signal, subjects, stat, span, across))
 
@@ -152,33 +268,35 @@ def _of_distribution(frame: Frame, signal: str, subjects: Sequence[Subject], sta
         return quantile(counts, bounds, QUANTILES[stat])
     if stat == "sum":
         return exact(float(counts.sum()))
+    totals = _sums_and_counts(frame, signal, subjects)
+    if totals is None:
+        return None
+    value = float(_over_moments(totals[0][None, :], totals[1][None, :], stat, span, frame.grid.step)[0])
+    return None if np.isnan(value) else exact(value)
+
+
+def _over_moments(sums: Floats, counts: Floats, stat: Stat, span: slice, step: float) -> Floats:
+    """Statistic of distributions' means over time, shape (S,); in mean, peak and trough each observation counts the same.
+
+    :param sums: of values per second, shape (S, N)
+    :param counts: of observations per second, shape (S, N)
+    """
     if stat == "mean":
-        mean = _mean(frame, signal, subjects, span)
-        return None if mean is None else exact(mean)
-    value = _over_moments(frame, signal, subjects, stat, span)
-    return None if value is None else exact(value)
-
-
-def _over_moments(frame: Frame, signal: str, subjects: Sequence[Subject], stat: Stat, span: slice) -> float | None:
-    """Statistic of a distribution's mean over time; in ``peak`` and ``trough`` each observation counts the same."""
-    totals = _sums_and_counts(frame, signal, subjects)
-    if totals is None:
-        return None
+        return _means(sums[:, span], counts[:, span])
     if stat in ("peak", "trough"):
-        return _extreme(totals[0][span], np.nan_to_num(totals[1][span]), stat, frame.grid.step)
-    cells = mean_cells(frame, signal, subjects)
-    return None if cells is None else of_cells(cells[span], stat, frame.grid.step)
+        return _extremes(sums[:, span], np.nan_to_num(counts[:, span]), stat, step)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return of_rows(np.where(counts > 0, sums / counts, np.nan)[:, span], stat, step)
 
 
-def _mean(frame: Frame, signal: str, subjects: Sequence[Subject], span: slice) -> float | None:
-    """Mean of all observations in a span; None without observations or without sums."""
-    totals = _sums_and_counts(frame, signal, subjects)
-    if totals is None:
-        return None
-    sums, counts = totals[0][span], totals[1][span]
-    both = ~np.isnan(sums) & ~np.isnan(counts)
-    count = float(counts[both].sum())
-    return float(sums[both].sum()) / count if count > 0 else None
+def _means(sums: Floats, counts: Floats) -> Floats:
+    """Means of all observations, shape (S,); NaN without observations or without sums."""
+    out = np.full(len(sums), np.nan)
+    for places, told in _with_the_same_gaps(~np.isnan(sums) & ~np.isnan(counts)):
+        total, number = (np.ascontiguousarray(rows[places][:, told]).sum(axis=1) for rows in (sums, counts))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            out[places] = np.where(number > 0, total / number, np.nan)
+    return out
 
 
 def mean_cells(frame: Frame, signal: str, subjects: Sequence[Subject]) -> Floats | None:

@@ -264,6 +264,10 @@ class Recording:
                 carried.setdefault(target, []).append(subject)
         return carried
 
+    def parts_of(self, subject: Subject) -> list[Subject]:
+        """What belongs to a subject, sorted; of a replica of several engines these alone."""
+        return [one for one in self._carried.get(subject, ()) if one not in self._wholes]
+
     def node_of(self, subject: Subject) -> Subject | None:
         """The node that a replica or a card is on; None if nobody says or several are said."""
         if subject.scope is Scope.NODE:

@@ -70,9 +70,14 @@ def _role(frame: Frame, replica: Subject) -> str:
     return "decode" if computed == 0 and made is not None and made > 0 else "whole"
 
 
+def work_of(frame: Frame, subject: Subject) -> str:
+    """What work a subject does: its scope, and of a replica its part of the work."""
+    return f"{subject.scope}/{role_of(frame, subject)}" if subject.scope is Scope.REPLICA else str(subject.scope)
+
+
 def alike(frame: Frame, one: Subject, other: Subject) -> bool:
     """Whether two subjects do the same work, so that one can be measured by the other."""
-    return one.scope is other.scope and (one.scope is not Scope.REPLICA or role_of(frame, one) == role_of(frame, other))
+    return work_of(frame, one) == work_of(frame, other)
 
 
 def _increase(frame: Frame, signal: str, replica: Subject) -> float | None:

@@ -6,13 +6,13 @@ from functools import partial
 
 import numpy as np
 
-from triage.engine.derived.fleet import alike
 from triage.engine.frame import Frame
 from triage.engine.onset import longest_run, onset_index
 from triage.engine.quantiles import Interval
 from triage.engine.queries import query_of
 from triage.engine.rules.context import NEVER, Context, Look, Outcome, Span
 from triage.engine.rules.occurrences import matches, occurred, seen
+from triage.engine.rules.peers import peers_of
 from triage.engine.sparks import spark_of
 from triage.engine.statistics import cells_of, exact, known, statistic
 from triage.model.diagnosis import Evidence, Spark, Verdict
@@ -124,14 +124,15 @@ def _measured(measure: Measure, context: Context) -> Look:
 
 def subjects_for(frame: Frame, signal: str, subject: Subject) -> list[Subject]:
     """Whose series of a signal speak for a subject: its own, or those of the subjects that it is linked to."""
-    having = frame.subjects_of(signal)
-    if subject in having:
+    if frame.tells(signal, subject):
         return [subject]
+    having = frame.subjects_of(signal)
     scope = catalogue()[signal].scope
     if scope is Scope.TARGET:
         return having if subject.scope is Scope.SERVICE else []
-    related = set(frame.related(subject, scope))
-    return [one for one in having if one in related or (subject.scope is Scope.SERVICE and one.scope is not Scope.TARGET)]
+    if subject.scope is Scope.SERVICE:
+        return [one for one in having if one.scope is not Scope.TARGET]
+    return [one for one in sorted(frame.related(subject, scope)) if frame.tells(signal, one)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,11 +343,8 @@ def _peers(measure: Measure, context: Context, subjects: Sequence[Subject]) -> I
 
 def _median_of_others(measure: Measure, context: Context, subjects: Sequence[Subject], span: slice) -> Interval | None:
     """Median of a statistic over the subjects that do the same work as these; None if nothing is known of any."""
-    frame = context.frame
-    others = [one for one in frame.subjects_of(measure.signal) if one not in subjects and alike(frame, one, subjects[0])]
-    values = [statistic(frame, measure.signal, [one], measure.stat, span, _across(measure)) for one in others]
-    numbers = [value.estimate for value in values if value is not None and np.isfinite(value.estimate)]
-    return exact(float(np.median(numbers))) if numbers else None
+    peers = peers_of(context.frame, measure.signal, measure.stat, span)
+    return exact(value) if np.isfinite(value := peers.without(subjects, context.frame)) else None
 
 
 _SIGNS: dict[str, Callable[[float, float], bool]] = {
