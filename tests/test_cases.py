@@ -10,9 +10,16 @@ from rich.cells import cell_len
 
 from tests.kinds import kinds
 from triage.engine.diagnose import diagnose
+from triage.engine.frame import Frame
+from triage.engine.rules import evaluate
+from triage.engine.rules.evaluate import Ruling
 from triage.engine.rules.loading import load_rules
+from triage.engine.rules.survey import survey
+from triage.engine.rules.verdicts import Asked
 from triage.errors import TriageError
 from triage.model.diagnosis import Diagnosis
+from triage.model.recording import Subject
+from triage.model.rule import Rule
 from triage.playbooks import advice
 from triage.render.answer import five_lines
 from triage.render.brief import brief_text
@@ -52,11 +59,13 @@ class Judged:
     """A case as it comes out.
 
     :param diagnosis: what a person is shown; None if the case could not be read
+    :param disagreeing: rules of which the verdicts on everybody at once are not those one by one
     """
 
     path: Path
     result: Result
     diagnosis: Diagnosis | None
+    disagreeing: tuple[str, ...] = ()
 
     @property
     def shown(self) -> Diagnosis:
@@ -73,8 +82,36 @@ def judged(request: pytest.FixtureRequest) -> Judged:
         recording = bench().load(case).recording
     except TriageError as error:
         return Judged(request.param, unread(case, error.message), None)
-    diagnosis = diagnose(recording, bench().rules, advice)
-    return Judged(request.param, compared(case, diagnosis, bench().ruled), diagnosis)
+    with pytest.MonkeyPatch.context() as patch:
+        disagreeing = asked_both_ways(patch)
+        diagnosis = diagnose(recording, bench().rules, advice)
+    return Judged(request.param, compared(case, diagnosis, bench().ruled), diagnosis, tuple(disagreeing))
+
+
+def asked_both_ways(patch: pytest.MonkeyPatch) -> list[str]:
+    """Has every rule asked of everybody at once and one by one; the list fills with the rules about which the two disagree."""
+    odd: list[str] = []
+    asked_as_ever = evaluate.ruling_of
+
+    def ruling_of(frame: Frame, rule: Rule, onset: float | None, together: dict[tuple[Subject, ...], Asked]) -> Ruling:
+        ruling = asked_as_ever(frame, rule, onset, together)
+        subjects = tuple(ruling.subjects)
+        asked = together.setdefault(subjects, Asked(frame, subjects, onset))
+        at_once = Ruling(rule, subjects, ruling.answer, survey(rule, asked))
+        one_by_one = Ruling(rule, subjects, ruling.answer)
+        if at_once.codes.tolist() != one_by_one.codes.tolist():
+            odd.append(f"{rule.id}: at once {at_once.codes.tolist()}, one by one {one_by_one.codes.tolist()}")
+        if at_once.nearest is not one_by_one.nearest or at_once.missing != one_by_one.missing:
+            odd.append(f"{rule.id}: at once nearest to {at_once.nearest.subject} and without {at_once.missing}")
+        return ruling
+
+    patch.setattr(evaluate, "ruling_of", ruling_of)
+    return odd
+
+
+def test_verdicts_on_everybody_at_once_are_those_one_by_one(judged: Judged) -> None:
+    """What vectors say of all subjects is what the explaining code says of each, for every rule on every recording."""
+    assert not judged.disagreeing
 
 
 def test_a_case_comes_out_as_its_truth_says(judged: Judged) -> None:

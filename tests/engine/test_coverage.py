@@ -4,9 +4,9 @@ from itertools import product
 
 import pytest
 
-from tests.engine.making import rule
+from tests.engine.making import rule, who
 from triage.engine.coverage import layer_view
-from triage.engine.rules.evaluate import Ruling
+from triage.engine.rules.evaluate import Answer, Ruling
 from triage.model.diagnosis import Finding, LayerState, Severity, Verdict
 from triage.model.vocabulary import Layer
 
@@ -15,7 +15,8 @@ ASK = {"signal": "kv.usage", "above": 0.9}
 
 def ruling(number: int, verdict: Verdict, layer: str = "engine") -> Ruling:
     """A kind of a layer with its verdict."""
-    return Ruling(rule(f"k{number}", ASK, layer=layer), verdict, ())
+    one = who("replica/a")
+    return Ruling(rule(f"k{number}", ASK, layer=layer), (one,), lambda _: Answer(one, verdict, (), None))
 
 
 def finding(severity: Severity, layer: str = "engine") -> Finding:

@@ -6,7 +6,7 @@ import numpy as np
 
 from triage.engine.evidence import once_each
 from triage.engine.frame import Frame
-from triage.engine.rules.evaluate import Answer, Ruling, signals_of
+from triage.engine.rules.evaluate import Ruling, signals_of
 from triage.engine.sources import how_to_get
 from triage.model.diagnosis import (
     Coverage,
@@ -33,21 +33,16 @@ def ruled_out(rulings: Sequence[Ruling], findings: Sequence[Finding]) -> tuple[R
     near = {look.rule for ruling in rulings if ruling.verdict is Verdict.PRESENT for look in ruling.rule.look_alikes}
     layers = {finding.layer for finding in findings if finding.role == "root"}
     out = [
-        RuledOut(rule=r.rule.id, title=r.rule.title, layer=r.rule.layer, evidence=once_each(_nearest(r).deciding))
+        RuledOut(rule=r.rule.id, title=r.rule.title, layer=r.rule.layer, evidence=once_each(r.nearest.deciding))
         for r in rulings
         if r.verdict is Verdict.ABSENT
     ]
     return tuple(sorted(out, key=lambda one: (one.rule not in near, one.layer not in layers, one.rule)))
 
 
-def _nearest(ruling: Ruling) -> Answer:
-    """The subject on which an absent rule came nearest to being present: most of its evidence for holds."""
-    return max(ruling.answers, key=lambda a: sum(look.verdict is Verdict.PRESENT for way in a.ways for look in way.outcome.looks))
-
-
 def not_evaluated(ruling: Ruling) -> NotEvaluated:
     """A kind that stays open, with what is missing over all its subjects."""
-    missing = tuple(dict.fromkeys(name for answer in ruling.answers for name in answer.missing))
+    missing = ruling.missing
     return NotEvaluated(
         rule=ruling.rule.id, title=ruling.rule.title, layer=ruling.rule.layer, missing=missing, how_to_get=how_to_get(missing)
     )

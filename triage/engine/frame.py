@@ -118,7 +118,7 @@ def _running(amounts: Floats) -> Floats:
     return np.hstack((np.zeros((len(amounts), 1)), np.cumsum(amounts, axis=1)))
 
 
-def _interpolated(at: Floats, known_at: Floats, rows: Floats) -> Floats:
+def interpolated(at: Floats, known_at: Floats, rows: Floats) -> Floats:
     """Each row's value at some places, linear between those where it is known (as :func:`numpy.interp` of each row).
 
     :param known_at: ascending, shape (K,)
@@ -236,7 +236,7 @@ class Frame:
         start = np.maximum(before, times - self._staleness_with(times))
         corners = np.stack((start, times), axis=1).ravel()
         seconds, amount = (
-            np.diff(_interpolated(edges, corners, np.repeat(_running(each), 2, axis=1)[:, 1:-1]), axis=1)
+            np.diff(interpolated(edges, corners, np.repeat(_running(each), 2, axis=1)[:, 1:-1]), axis=1)
             for each in ((times - start)[None, :], rates * (times - start))
         )
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -250,13 +250,20 @@ class Frame:
         return np.where((index >= 0) & near, rows[:, index.clip(0)], np.nan)
 
     def put(self, signal: str, subject: Subject, cells: Floats, origin: Origin | None = None) -> None:
-        """Adds a derived signal, unless all of it is unknown."""
-        if not np.isnan(cells).all():
-            self._remembered.clear()
-            self._cells.setdefault(signal, {})[subject] = cells
+        """Adds a derived signal of one subject, unless all of it is unknown."""
+        self.put_all(signal, {subject: cells}, {} if origin is None else {subject: origin})
+
+    def put_all(self, signal: str, rows: Mapping[Subject, Floats], origins: Mapping[Subject, Origin]) -> None:
+        """Adds a derived signal of those subjects of whom not all of it is unknown."""
+        known = {subject: cells for subject, cells in rows.items() if not np.isnan(cells).all()}
+        if not known:
+            return
+        self._remembered.clear()
+        self._cells.setdefault(signal, {}).update(known)
+        for subject in known:
             self._derived.add((signal, subject))
-            if origin is not None:
-                self.origins[signal, subject] = origin
+            if subject in origins:
+                self.origins[signal, subject] = origins[subject]
 
     def remembered(self, key: Hashable, work_out: Callable[[], Known]) -> Known:
         """What was worked out of the signals before; it is forgotten when a signal is added or taken away.
@@ -293,6 +300,10 @@ class Frame:
     def has(self, signal: str) -> bool:
         """Whether any subject has the signal."""
         return bool(self._cells.get(signal) or self._histograms.get(signal))
+
+    def places(self, signal: str) -> Mapping[Subject, int]:
+        """Which row of the signal is whose, in :meth:`block` or of a distribution in :meth:`totals`."""
+        return self.totals(signal)[0].place if self._histograms.get(signal) else self.block(signal).place
 
     def tells(self, signal: str, subject: Subject) -> bool:
         """Whether a subject itself has the signal."""

@@ -38,6 +38,15 @@ def known(cells: Floats) -> Floats | None:
     return values if len(values) and len(values) >= _LEAST_KNOWN * len(cells) else None
 
 
+def enough_known(told: Bools) -> Bools:
+    """Of which rows enough is known to say anything, shape (S,).
+
+    :param told: which cells are known, shape (S, T)
+    """
+    number = told.sum(axis=1)
+    return np.asarray((number > 0) & (number >= _LEAST_KNOWN * told.shape[1]))
+
+
 def of_cells(cells: Floats, stat: Stat, step: float) -> float | None:
     """One statistic of cells; None if too few are known.
 
@@ -251,6 +260,34 @@ def together(rows: Sequence[Floats], across: Combine) -> Floats:
         case Combine.MIN:
             out[~unknown] = np.nanmin(filled, axis=0)
     return out
+
+
+def together_by(cells: Floats, groups: Sequence[Sequence[int]], across: Combine) -> Floats:
+    """Cells of several subjects as one row for each group, NaN where none is known, shape (G, N).
+
+    :param cells: shape (S, N)
+    :param groups: rows of each group
+    """
+    out = np.full((len(groups), cells.shape[1]), np.nan)
+    sizes: dict[int, list[int]] = {}
+    for place, rows in enumerate(groups):
+        sizes.setdefault(len(rows), []).append(place)
+    for places in sizes.values():
+        several = np.ascontiguousarray(cells[np.array([groups[place] for place in places])].transpose(0, 2, 1))
+        told = ~np.isnan(several).all(axis=2)
+        combined = np.full(told.shape, np.nan)
+        combined[told] = _COMBINED[across](several[told])
+        out[places] = combined
+    return out
+
+
+_COMBINED: dict[Combine, Callable[[Floats], Floats]] = {
+    Combine.SUM: lambda rows: np.nansum(rows, axis=1),
+    Combine.MEAN: lambda rows: np.nanmean(rows, axis=1),
+    Combine.MAX: lambda rows: np.nanmax(rows, axis=1),
+    Combine.MIN: lambda rows: np.nanmin(rows, axis=1),
+}
+"""Several values as one of those that are known; there is one in every row."""
 
 
 def _of_distribution(frame: Frame, signal: str, subjects: Sequence[Subject], stat: Stat, span: slice) -> Interval | None:

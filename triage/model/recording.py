@@ -216,6 +216,17 @@ class Recording:
         return grouped
 
     @cached_property
+    def _placed(self) -> dict[tuple[str, Subject], Series]:
+        placed: dict[tuple[str, Subject], Series] = {}
+        for series in self.series:
+            placed.setdefault((series.signal, series.subject), series)
+        return placed
+
+    def series_of(self, signal: str, subject: Subject) -> Series | None:
+        """The first series of a signal of one subject; None if there is none."""
+        return self._placed.get((signal, subject))
+
+    @cached_property
     def _events_by_kind(self) -> dict[str, list[Event]]:
         grouped: dict[str, list[Event]] = {}
         for event in self.events:
@@ -321,8 +332,12 @@ class Recording:
         own = self.facts_of.get(subject, {}) if subject is not None else {}
         if key in own:
             return own[key]
-        told = [facts[key] for one, facts in self.facts_of.items() if one.scope is Scope.SERVICE and key in facts]
+        told = [facts[key] for facts in self._facts_of_services if key in facts]
         return told[-1] if told else None
+
+    @cached_property
+    def _facts_of_services(self) -> list[dict[str, str | float]]:
+        return [facts for one, facts in self.facts_of.items() if one.scope is Scope.SERVICE]
 
 
 def merged(parts: Iterable[Recording]) -> Recording:

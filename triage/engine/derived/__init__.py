@@ -35,12 +35,14 @@ def derive(frame: Frame) -> None:
     """
     for signal, derivation in DERIVATIONS.items():
         always = catalogue()[signal].derived
-        for subject in _subjects(frame, catalogue()[signal].scope):
-            if not always and frame.cells(signal, subject) is not None:
-                continue
-            cells = derivation.cells(frame, subject)
-            if cells is not None:
-                frame.put(signal, subject, cells, frame.origins.get((derivation.look_at, subject)))
+        asked = [
+            subject for subject in _subjects(frame, catalogue()[signal].scope) if always or frame.cells(signal, subject) is None
+        ]
+        rows = {subject: cells for subject in asked if (cells := derivation.cells(frame, subject)) is not None}
+        look_at = {
+            subject: origin for subject in rows if (origin := frame.origins.get((derivation.look_at, subject))) is not None
+        }
+        frame.put_all(signal, rows, look_at)
     frame.recording = with_drift(frame)
 
 

@@ -50,8 +50,12 @@ _SIGNS_OF_LIFE = (
 def alive(frame: Frame, replica: Subject) -> Floats | None:
     """1 where the engine gives signs of life, 0 where it gave some before and its neighbours go on, NaN before its first.
 
-    Where nobody has values any more, the silence says nothing of the engine: NaN.
+    Where nobody has values any more, the silence says nothing of the engine: NaN. Asked again it is remembered.
     """
+    return frame.remembered(("alive", replica), lambda: _alive(frame, replica))
+
+
+def _alive(frame: Frame, replica: Subject) -> Floats | None:
     rows = [cells for name in _SIGNS_OF_LIFE if (cells := frame.cells(name, replica)) is not None]
     if not rows:
         return None
@@ -78,6 +82,10 @@ def _bridged(here: Bools, start: Floats | None) -> Bools:
 
 def _somebody_measured(frame: Frame) -> Bools:
     """Cells in which somebody who knows of replicas had values: engines, gateway, cluster. Hosts and cards do not know."""
+    return frame.remembered("somebody measured", lambda: _measured_by_anybody(frame))
+
+
+def _measured_by_anybody(frame: Frame) -> Bools:
     names = ("gateway.requests", "pod.ready", *_SIGNS_OF_LIFE)
     rows = [cells for name in names for cells in frame.of(name).values()]
     rows += [cells for subject, cells in frame.of("target.up").items() if subject.scope is Scope.REPLICA]
@@ -190,7 +198,8 @@ def _beats_all_the_time(frame: Frame, signal: str, replica: Subject) -> bool:
 def _sampled(frame: Frame, signal: str, replica: Subject) -> Bools:
     """Cells in which a sample of a gauge lies; in others its last value is held, which is no news."""
     edges = np.concatenate(([frame.grid.times[0] - frame.grid.step], frame.grid.times))
-    times = next((one.times for one in frame.recording.by_signal.get(signal, ()) if one.subject == replica), np.zeros(0))
+    one = frame.recording.series_of(signal, replica)
+    times = np.zeros(0) if one is None else one.times
     return np.asarray(np.diff(np.searchsorted(times, edges, side="right")) > 0)
 
 

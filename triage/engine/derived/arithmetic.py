@@ -1,11 +1,14 @@
 """Arithmetic on cells: ratios of rates, quotients of gauges, sums over subjects. What is unknown stays unknown."""
 
 import numpy as np
+import numpy.typing as npt
 
 from triage.engine.frame import Frame
 from triage.engine.statistics import together
 from triage.model.recording import Floats, Subject
 from triage.model.vocabulary import Combine
+
+Counts = npt.NDArray[np.int64]
 
 _SMOOTHING = 60.0
 """Ratios of two rates are taken over at least this many seconds: in one scrape interval there may be few events or none."""
@@ -58,7 +61,11 @@ def quotient(above: Floats | None, below: Floats | None) -> Floats | None:
 
 
 def total(frame: Frame, *signals: str) -> Floats | None:
-    """Sum of signals over all their subjects, counting what is known; None if none was measured."""
+    """Sum of signals over all their subjects, counting what is known; None if none was measured. It is remembered."""
+    return frame.remembered(("total", signals), lambda: _total(frame, signals))
+
+
+def _total(frame: Frame, signals: tuple[str, ...]) -> Floats | None:
     rows = [cells for signal in signals for cells in frame.of(signal).values()]
     return together(rows, Combine.SUM) if rows else None
 
@@ -67,6 +74,11 @@ def own_total(frame: Frame, subject: Subject, *signals: str) -> Floats | None:
     """Sum of signals of one subject, counting what is known; None if none was measured."""
     rows = [cells for signal in signals if (cells := frame.cells(signal, subject)) is not None]
     return together(rows, Combine.SUM) if rows else None
+
+
+def known_to(frame: Frame, signal: str) -> Counts:
+    """Of how many subjects a signal is known in each cell, shape (N,). Asked again it is remembered."""
+    return frame.remembered(("known to", signal), lambda: (~np.isnan(frame.block(signal).cells)).sum(axis=0))
 
 
 def first_measured(*candidates: Floats | None) -> Floats | None:

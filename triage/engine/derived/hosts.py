@@ -1,9 +1,12 @@
 """Machines as a whole: hosts that fall silent, memory that only grows, card memory that no living engine owns."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
-from triage.engine.derived.arithmetic import constant, first_measured, own_total, quotient, rolled
+from triage.engine.derived.arithmetic import Counts, constant, first_measured, own_total, quotient, rolled
 from triage.engine.derived.derivation import Derivation, quotient_of, share_of
 from triage.engine.frame import Frame
 from triage.model.recording import Floats, Subject
@@ -30,14 +33,12 @@ def node_lost(frame: Frame, node: Subject) -> Floats | None:
 
     NaN once the cluster has let the host go, or all the pods that it ran there: of a host that is only cut off it lists them on.
     """
-    voices = _voices(frame, node)
-    if len(voices) < _LEAST_VOICES:
+    heard = frame.remembered("heard of hosts", lambda: _hosts_heard(frame))
+    voices = heard.of.get(node, [])
+    if len(voices) < _LEAST_VOICES or len(heard.of) < 2:
         return None
     here = np.stack(voices).any(axis=0)
-    others = [voice for other in frame.recording.subjects[Scope.NODE] if other != node for voice in _voices(frame, other)]
-    if not others:
-        return None
-    judged = np.maximum.accumulate(here) & np.stack(others).any(axis=0)
+    judged = np.maximum.accumulate(here) & (heard.number > here)
     listed = frame.cells("node.ready", node)
     if listed is not None:
         judged &= _is_listed(listed)
@@ -45,6 +46,26 @@ def node_lost(frame: Frame, node: Subject) -> Floats | None:
     if pods:
         judged &= np.stack([_is_listed(cells) for cells in pods]).any(axis=0)
     return np.where(judged, (~here).astype(float), np.nan)
+
+
+@dataclass(frozen=True)
+class _Heard:
+    """What is heard of the hosts.
+
+    :param of: the voices of each host of which anything is
+    :param number: of how many hosts something is heard in each cell, shape (N,)
+    """
+
+    of: Mapping[Subject, list[Bools]]
+    number: Counts
+
+
+def _hosts_heard(frame: Frame) -> _Heard:
+    of = {node: voices for node in frame.recording.subjects[Scope.NODE] if (voices := _voices(frame, node))}
+    number = np.zeros(len(frame.grid.times), dtype=np.int64)
+    for voices in of.values():
+        number += np.stack(voices).any(axis=0)
+    return _Heard(of, number)
 
 
 def _is_listed(cells: Floats) -> Bools:
@@ -120,12 +141,20 @@ def _gpu_lost(frame: Frame, card: Subject) -> Floats | None:
     rows = frame.of("gpu.power") or frame.of("gpu.util") or frame.of("gpu.temp")
     own = rows.get(card)
     node = next((target for target in frame.recording.links.get(card, ()) if target.scope is Scope.NODE), None)
-    neighbours = [cells for other, cells in rows.items() if other != card and node in frame.recording.links.get(other, ())]
-    if own is None or not neighbours or node is None:
+    if own is None or node is None:
+        return None
+    known = frame.remembered(("cards on", node), lambda: _known_on(frame, node, rows))
+    if len(known) < 2:
         return None
     here = ~np.isnan(own)
-    seen = ~np.isnan(np.stack(neighbours)).all(axis=0)
+    seen = known.sum(axis=0) > here
     return np.where(np.maximum.accumulate(here) & seen, (~here).astype(float), np.nan)
+
+
+def _known_on(frame: Frame, node: Subject, rows: Mapping[Subject, Floats]) -> Bools:
+    """Where each of the cards of a host has values, shape (cards, N)."""
+    cards = [one for one in frame.recording.cards_of(node) if one in rows]
+    return np.asarray(~np.isnan(np.array([rows[card] for card in cards])))
 
 
 DERIVATIONS = (

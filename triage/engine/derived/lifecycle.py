@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from triage.engine.derived.arithmetic import first_measured, total
+from triage.engine.derived.arithmetic import first_measured, known_to, total
 from triage.engine.derived.derivation import Derivation
 from triage.engine.frame import Frame
 from triage.engine.statistics import together
@@ -83,16 +83,24 @@ def _others_until(frame: Frame, replica: Subject) -> float:
 
     The log of a gateway tells no more of replicas than that requests come.
     """
-    others = (one for one in frame.recording.series if one.subject != replica and len(one.times))
-    told = (one for one in others if one.subject.scope is Scope.REPLICA or one.origin.dialect != "log")
-    return max((float(one.times[-1]) for one in told), default=-np.inf)
+    last = frame.remembered("last of each", lambda: _last_of_each(frame))
+    return next((until for until, subject in last if subject != replica), -np.inf)
+
+
+def _last_of_each(frame: Frame) -> list[tuple[float, Subject]]:
+    """The last time of the two subjects that are measured for longest, the longer one first."""
+    last: dict[Subject, float] = {}
+    for one in frame.recording.series:
+        if len(one.times) and (one.subject.scope is Scope.REPLICA or one.origin.dialect != "log"):
+            last[one.subject] = max(last.get(one.subject, -np.inf), float(one.times[-1]))
+    return sorted(((until, subject) for subject, until in last.items()), reverse=True)[:2]
 
 
 def _last_seen(frame: Frame, replica: Subject, vanished: Indexes) -> Indexes:
     """Of each cell in which a replica has vanished the cell after its last sample."""
     signals = ("pod.ready", "batch.running", "tokens.generation", "process.start_time")
-    series = (one for name in signals for one in frame.recording.by_signal.get(name, ()) if one.subject == replica)
-    times = next((one.times for one in series), None)
+    series = (frame.recording.series_of(name, replica) for name in signals)
+    times = next((one.times for one in series if one is not None), None)
     if times is None:
         return vanished
     last = times[(np.searchsorted(times, frame.grid.times[vanished], side="right") - 1).clip(0)]
@@ -129,9 +137,8 @@ def _gone(frame: Frame, replica: Subject) -> Bools | None:
     ready, lost = frame.cells("pod.ready", replica), frame.cells("replica.lost", replica)
     if ready is None:
         return None if lost is None else lost == 1
-    others = [cells for other, cells in frame.of("pod.ready").items() if other != replica]
-    seen = ~np.isnan(np.stack(others)).all(axis=0) if others else np.zeros(len(ready), dtype=bool)
     listed = ~np.isnan(ready)
+    seen = known_to(frame, "pod.ready") > (listed if frame.tells("pod.ready", replica) else 0)
     return np.maximum.accumulate(listed) & np.where(listed, ready == 0, seen)
 
 

@@ -90,17 +90,15 @@ def _look_alikes(ruling: Ruling, rulings: Sequence[Ruling]) -> list[Ruling]:
 
 def _among(rulings: Sequence[Ruling], noticed: Collection[str], least: float = _HALF) -> tuple[Rival, ...]:
     """Open kinds of which at least a share of what tells shows itself, those of which most does first."""
-    nearest = [(ruling, answer) for ruling in rulings if (answer := _nearest(ruling, noticed)) is not None]
-    rated = [(_shown(answer, noticed), ruling, answer) for ruling, answer in nearest]
-    half = [(shown, ruling, answer) for shown, ruling, answer in rated if shown >= least]
+    silent = {*noticed, *PACE}
+    half = [
+        (_shown(answer, noticed), ruling, answer)
+        for ruling in rulings
+        if ruling.verdict is Verdict.UNKNOWN
+        and (answer := ruling.most_shown(lambda one: _shown(one, noticed), silent, least)) is not None
+    ]
     half.sort(key=lambda one: (-one[0], one[1].rule.id))
     return tuple(_rival(ruling, answer) for _, ruling, answer in half[:_MOST_RIVALS])
-
-
-def _nearest(ruling: Ruling, noticed: Collection[str]) -> Answer | None:
-    """Of a kind that stays open the subject on which most of it shows; None if it is not open."""
-    unknown = [answer for answer in ruling.answers if answer.verdict is Verdict.UNKNOWN]
-    return max(unknown, key=lambda answer: _shown(answer, noticed)) if ruling.verdict is Verdict.UNKNOWN and unknown else None
 
 
 def _shown(answer: Answer, noticed: Collection[str]) -> float:
@@ -136,7 +134,7 @@ def _rival(ruling: Ruling, answer: Answer) -> Rival:
 def _of_finding(finding: Finding, by_id: Mapping[str, Ruling]) -> Rival:
     """A finding as a rival of another; what would prove it is what could not be looked at."""
     missing = [e.signal for e in finding.evidence if e.verdict is Verdict.UNKNOWN]
-    open_ = [name for answer in by_id[finding.rule].answers if answer.verdict is Verdict.PRESENT for name in answer.missing]
+    open_ = [name for answer in by_id[finding.rule].present for name in answer.missing]
     decides = how_to_get(tuple(dict.fromkeys([*missing, *open_])))
     return Rival(
         rule=finding.rule,

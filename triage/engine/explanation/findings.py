@@ -86,8 +86,9 @@ def confidence_of(answer: Answer) -> Confidence:
 
 def present_answers(ruling: Ruling) -> list[Answer]:
     """Answers of the subjects that have it: what proves most first, then the earliest, then by name."""
-    answers = [answer for answer in ruling.answers if answer.verdict is Verdict.PRESENT]
-    return sorted(answers, key=lambda a: (_WORDS.index(confidence_of(a)), a.since if a.since is not None else 0.0, a.subject))
+    return sorted(
+        ruling.present, key=lambda a: (_WORDS.index(confidence_of(a)), a.since if a.since is not None else 0.0, a.subject)
+    )
 
 
 def _onset(answers: Sequence[Answer]) -> float | None:

@@ -10,7 +10,7 @@ from statistics import NormalDist
 import numpy as np
 
 from triage.engine.derived.arithmetic import total
-from triage.engine.frame import Frame
+from triage.engine.frame import Frame, interpolated
 from triage.engine.promises.entries import (
     BURN_OF_MOMENT,
     Entry,
@@ -29,7 +29,7 @@ from triage.engine.queries import query_of
 from triage.engine.sparks import spark_of
 from triage.engine.statistics import cells_of, statistic, together
 from triage.model.diagnosis import Promised, Vital
-from triage.model.recording import Floats, Subject
+from triage.model.recording import Floats, Histogram, Subject
 from triage.model.rule import Stat
 from triage.model.units import quantity
 from triage.model.vocabulary import Combine, catalogue
@@ -192,17 +192,63 @@ def _parts(delay: Delay, name: str, frame: Frame, whole: Entry) -> Iterator[Entr
         return
     counts = {one: statistic(frame, delay.inner, [one], "sum", frame.grid.window, Combine.SUM) for one in subjects}
     asked = sum(count.estimate for count in counts.values() if count is not None)
-    for one, count in counts.items():
-        if count is None or count.estimate < _LEAST_REQUESTS:
-            continue
+    asking = [one for one, count in counts.items() if count is not None and count.estimate >= _LEAST_REQUESTS]
+    for one in _perhaps_broken(delay, name, asking, frame):
+        count = counts[one]
         entry = _judged(delay, name, delay.inner, (one,), str(one), frame)
-        if entry.vital.state is Promised.BROKEN:
+        if entry.vital.state is Promised.BROKEN and count is not None:
             yield Entry(
                 entry.vital.model_copy(update={"harm": entry.vital.harm * count.estimate / asked}),
                 entry.signal,
                 entry.subjects,
                 entry.stat,
             )
+
+
+def _perhaps_broken(delay: Delay, name: str, subjects: Sequence[Subject], frame: Frame) -> list[Subject]:
+    """Those of some replicas that may break a promise: in some span more requests took surely longer than may.
+
+    All of them are looked at in one go, so that only the few that may are looked at one by one.
+    """
+    limits = [_limit(delay, name, delay.inner, (one,), frame) for one in subjects]
+    parts = spans(frame, (delay.inner,))
+    found: list[Subject] = []
+    for rows, requests, bounds in _to_edges_by_each([frame.histograms(delay.inner)[one] for one in subjects], frame):
+        lows = np.concatenate(([0.0], bounds[:-1]))
+        allowed, beyond = (np.array([each(limits[row]) for row in rows]) for each in (_allowed, _least_beyond))
+        longer = np.where(lows >= beyond[:, None], 1.0, 0.0)
+        may = np.full(len(rows), len(bounds) < 2)
+        for span in parts:
+            counts = requests[..., span.cells.stop] - requests[..., span.cells.start]
+            late = (counts * longer).sum(axis=1)
+            may |= (late > 0) & (late >= _NEARLY * allowed * counts.sum(axis=1))
+        found += [subjects[row] for row, one in zip(rows, may.tolist(), strict=True) if one]
+    return sorted(found)
+
+
+def _allowed(limit: Limit) -> float:
+    return limit.allowed
+
+
+def _least_beyond(limit: Limit) -> float:
+    return limit.value
+
+
+_NEARLY = 1 - 1e-6
+"""Sums in another order differ by rounding."""
+
+
+def _to_edges_by_each(histograms: Sequence[Histogram], frame: Frame) -> Iterator[tuple[list[int], Floats, Floats]]:
+    """Requests in each bucket until each edge of the grid, of those that are alike in one go: shape (K, B, N + 1), and bounds."""
+    edges = np.concatenate(([frame.grid.times[0] - frame.grid.step], frame.grid.times))
+    alike: dict[tuple[bytes, bytes], list[int]] = {}
+    for row, one in enumerate(histograms):
+        alike.setdefault((one.times.tobytes(), one.bounds.tobytes()), []).append(row)
+    for rows in alike.values():
+        first = histograms[rows[0]]
+        rates = np.concatenate([histograms[row].rates for row in rows], axis=1)
+        counted = _to_edges(first.times, rates, edges).reshape(len(rows), len(first.bounds), len(edges))
+        yield rows, counted, first.bounds
 
 
 def _judged(delay: Delay, name: str, signal: str, subjects: tuple[Subject, ...], of: str, frame: Frame) -> Entry:
@@ -386,7 +432,7 @@ def _to_edges(times: Floats, rates: Floats, edges: Floats) -> Floats:
     lengths = np.diff(times, prepend=times[0] - usual)
     known = np.cumsum(np.nan_to_num(rates) * lengths[:, None], axis=0)
     corners = np.concatenate(([times[0] - usual], times))
-    return np.stack([np.interp(edges, corners, np.append(0.0, column)) for column in known.T])
+    return interpolated(edges, corners, np.hstack((np.zeros((len(known.T), 1)), known.T)))
 
 
 def _is_broken(span: Span, tally: Tally, limit: Limit, delay: Delay) -> bool:

@@ -71,20 +71,30 @@ def service_of(frame: Frame) -> str:
 
 def interval_of(frame: Frame, signals: Sequence[str]) -> float:
     """Seconds between two scrapes of the slowest of the sources of some signals; the recording's step if nobody knows."""
-    recording = frame.recording
-    times = [one.times for name in signals for one in recording.by_signal.get(name, ())]
-    times += [one.times for name in signals for one in frame.histograms(name).values()]
+    return min(max([*(_pace(frame, name)[0] for name in signals), frame.recording.step]), _SLOWEST)
+
+
+def _pace(frame: Frame, signal: str) -> tuple[float, float]:
+    """Seconds between the last scrapes of the slowest source of a signal, and the time of its last sample until the window's end.
+
+    Asked again they are remembered; 0 and -inf where there are none.
+    """
+    return frame.remembered(("pace", signal), lambda: _pace_of(frame, signal))
+
+
+def _pace_of(frame: Frame, signal: str) -> tuple[float, float]:
+    end = frame.recording.window.end
+    every = [one.times for one in frame.recording.by_signal.get(signal, ())]
+    times = {some.tobytes(): some for some in [*every, *(one.times for one in frame.histograms(signal).values())]}.values()
     usual = [float(np.median(np.diff(some[-20:]))) for some in times if len(some) > 2]
-    return min(max([*usual, recording.step]), _SLOWEST)
+    last = [float(some[index - 1]) for some in times if (index := int(np.searchsorted(some, end, side="right")))]
+    return max(usual, default=0.0), max(last, default=-np.inf)
 
 
 def last_seen(frame: Frame, signals: Sequence[str]) -> float | None:
     """Time of the last sample of some signals until the window's end; None if there is none."""
-    end = frame.recording.window.end
-    times = [one.times for name in signals for one in frame.recording.by_signal.get(name, ())]
-    times += [one.times for name in signals for one in frame.histograms(name).values()]
-    last = [(some, int(np.searchsorted(some, end, side="right"))) for some in times]
-    return max((float(some[index - 1]) for some, index in last if index), default=None)
+    last = max(_pace(frame, name)[1] for name in signals)
+    return last if np.isfinite(last) else None
 
 
 def is_stale(frame: Frame, signals: Sequence[str]) -> bool:

@@ -34,6 +34,9 @@ _LEAST_REQUESTS = 20.0
 _LEAST_LOST = 3.0
 """One or two requests that fail are an accident, whatever their share."""
 
+_NEARLY = 1 - 1e-6
+"""Sums in another order differ by rounding."""
+
 _PART = 1 / 3
 """Who counts less than this of what is counted further in sees a part of the traffic."""
 
@@ -185,6 +188,8 @@ def _parts(loss: Loss, whole: Entry, frame: Frame) -> Iterator[Entry]:
         counts = {one: count for one in frame.subjects_of(view.asked) if (count := _count(view, frame, one)) is not None}
         asked = {one: count.within(frame.grid.window, frame.grid.step)[1] for one, count in counts.items()}
         for one, count in counts.items() if len(counts) > 1 else ():
+            if count.within(frame.grid.window, frame.grid.step)[0] < _NEARLY * _LEAST_LOST:
+                continue
             entry = _judged(loss, count, str(one), frame)
             if entry.vital.state is Promised.BROKEN and asked[one] >= _LEAST_REQUESTS:
                 harm = entry.vital.harm * asked[one] / sum(asked.values())

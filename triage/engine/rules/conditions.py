@@ -17,12 +17,12 @@ from triage.engine.sparks import spark_of
 from triage.engine.statistics import cells_of, exact, known, statistic
 from triage.model.diagnosis import Evidence, Spark, Verdict
 from triage.model.recording import Floats, Subject
-from triage.model.rule import All, Any, Bound, Condition, Gone, Known, Measure, Not, Observed, Occurrence, Operand
+from triage.model.rule import All, Any, Bound, Condition, Gone, Known, Measure, Not, Observed, Occurrence, Operand, Stat
 from triage.model.vocabulary import Combine, Kind, Scope, catalogue
 
 PRESENT, ABSENT, UNKNOWN = Verdict.PRESENT, Verdict.ABSENT, Verdict.UNKNOWN
 
-_UNSEEN = 0.5
+UNSEEN = 0.5
 """With more than this share of a span unknown nobody can say that something never happened in it."""
 
 
@@ -37,7 +37,7 @@ def judge(condition: Condition, context: Context) -> Outcome:
             inner = judge(condition.not_, context)
             return replace(inner, verdict=_turned(inner.verdict))
         case Measure():
-            return _single(_measured(condition, context), condition.as_name)
+            return _single(measured(condition, context), condition.as_name)
         case Occurrence():
             return _single(occurred(condition, context), condition.as_name)
         case Observed():
@@ -111,7 +111,7 @@ def _span_of(parts: Sequence[Outcome], *, every: bool) -> Span:
 # Measures
 
 
-def _measured(measure: Measure, context: Context) -> Look:
+def measured(measure: Measure, context: Context) -> Look:
     """A signal against its bound, for each subject or for all of them as one."""
     subjects = subjects_for(context.frame, measure.signal, context.subject)
     if measure.across in ("any", "all") and len(subjects) > 1:
@@ -169,9 +169,9 @@ def _measure_one(measure: Measure, context: Context, subjects: Sequence[Subject]
 
 def _weighed(measure: Measure, context: Context, subjects: Sequence[Subject]) -> Weighed:
     """The verdict on a signal of some subjects, taken as one."""
-    frame, across = context.frame, _across(measure)
-    op, bound = _bound_of(measure)
-    value = statistic(frame, measure.signal, subjects, measure.stat, _span(measure, frame), across) if subjects else None
+    frame, across = context.frame, across_of(measure)
+    op, bound = bound_of(measure)
+    value = statistic(frame, measure.signal, subjects, measure.stat, span_of(measure, frame), across) if subjects else None
     if value is None:
         return Weighed(UNKNOWN)
     limit, words = _threshold(bound, measure, context, subjects)
@@ -192,10 +192,10 @@ def _weighed(measure: Measure, context: Context, subjects: Sequence[Subject]) ->
 
 def _when(measure: Measure, context: Context, subjects: Sequence[Subject], weighed: Weighed) -> Span:
     """Since when and until when a signal satisfies its bound, where the verdict is that it does."""
-    cells = cells_of(context.frame, measure.signal, subjects, _across(measure))
+    cells = cells_of(context.frame, measure.signal, subjects, across_of(measure))
     if cells is None or weighed.verdict is not PRESENT or weighed.threshold is None:
         return NEVER
-    op, threshold = _bound_of(measure)[0], weighed.threshold.estimate
+    op, threshold = bound_of(measure)[0], weighed.threshold.estimate
     return _since(cells, op, threshold, context.frame), _until(cells, op, threshold, context.frame)
 
 
@@ -214,7 +214,7 @@ def _explained(measure: Measure, context: Context, subjects: Sequence[Subject], 
         unit=_unit(measure),
         lasting=measure.lasting,
         held=weighed.held,
-        op=_bound_of(measure)[0],
+        op=bound_of(measure)[0],
         threshold=None if threshold is None else threshold.estimate,
         threshold_of=weighed.words,
         baseline=base.estimate if base and np.isfinite(base.estimate) else None,
@@ -223,7 +223,7 @@ def _explained(measure: Measure, context: Context, subjects: Sequence[Subject], 
         until=span[1],
         text=_why_missing(frame, measure.signal) if value is None else weighed.text,
         query=query_of(frame, measure.signal, subjects, measure.stat),
-        spark=None if threshold is None else _curve(frame, measure.signal, subjects, _across(measure), span[0]),
+        spark=None if threshold is None else _curve(frame, measure.signal, subjects, across_of(measure), span[0]),
     )
 
 
@@ -233,7 +233,7 @@ def _curve(frame: Frame, signal: str, subjects: Sequence[Subject], across: Combi
     return frame.remembered(key, lambda: spark_of(cells_of(frame, signal, subjects, across), frame.grid, since))
 
 
-def _across(measure: Measure) -> Combine:
+def across_of(measure: Measure) -> Combine:
     """How several subjects make one value."""
     if isinstance(measure.across, Combine):
         return measure.across
@@ -256,12 +256,12 @@ _RATES_BY_NAME = frozenset({"ratio", "cores"})
 _BOUNDS = (("above", ">"), ("at_least", ">="), ("below", "<"), ("at_most", "<="))
 
 
-def _bound_of(measure: Measure) -> tuple[str, Bound]:
+def bound_of(measure: Measure) -> tuple[str, Bound]:
     """The comparison of a measure: sign and bound."""
     return next((sign, bound) for name, sign in _BOUNDS if (bound := getattr(measure, name)) is not None)
 
 
-def _span(measure: Measure, frame: Frame) -> slice:
+def span_of(measure: Measure, frame: Frame) -> slice:
     """The cells that a measure looks at."""
     grid = frame.grid
     if measure.period == "baseline":
@@ -279,7 +279,7 @@ def _threshold(bound: Bound, measure: Measure, context: Context, subjects: Seque
     base, words = _base(bound, measure, context, subjects)
     if base is None:
         return None, words
-    low, middle, high = (value * _factor(bound) + bound.plus for value in (base.low, base.estimate, base.high))
+    low, middle, high = (value * factor_of(bound) + bound.plus for value in (base.low, base.estimate, base.high))
     limits = Interval(middle, min(low, high), max(low, high))
     if bound.at_least is None or middle >= bound.at_least:
         return limits, words
@@ -291,7 +291,7 @@ def _floor(bound: Bound) -> Interval | None:
     return exact(bound.at_least) if isinstance(bound, Operand) and bound.at_least is not None else None
 
 
-def _factor(bound: Operand) -> float:
+def factor_of(bound: Operand) -> float:
     """What the base of a bound is multiplied with."""
     if bound.baseline is not None:
         return bound.baseline
@@ -301,7 +301,7 @@ def _factor(bound: Operand) -> float:
 def _base(bound: Operand, measure: Measure, context: Context, subjects: Sequence[Subject]) -> tuple[Interval | None, str]:
     """The value that a bound is relative to, before any factor, and in words what the threshold is."""
     frame = context.frame
-    times = "" if _factor(bound) == 1.0 else f"{_factor(bound):g} × "
+    times = "" if factor_of(bound) == 1.0 else f"{factor_of(bound):g} × "
     if bound.baseline is not None:
         return _usual(measure, context, subjects), f"{times}baseline"
     if bound.peers is not None:
@@ -315,13 +315,13 @@ def _base(bound: Operand, measure: Measure, context: Context, subjects: Sequence
     signal = bound.signal or ""
     others = subjects_for(frame, signal, context.subject)
     combine = catalogue()[signal].combine
-    value = statistic(frame, signal, others, measure.stat, _span(measure, frame), combine) if others else None
+    value = statistic(frame, signal, others, measure.stat, span_of(measure, frame), combine) if others else None
     return value, f"{times}{catalogue()[signal].noun}"
 
 
 def _usual(measure: Measure, context: Context, subjects: Sequence[Subject]) -> Interval | None:
     """The statistic before the window. Of a replica that was not there yet (a roll-out made it): of those that did its work."""
-    frame, across = context.frame, _across(measure)
+    frame, across = context.frame, across_of(measure)
     if not frame.grid.usual:
         return None
     own = statistic(frame, measure.signal, subjects, measure.stat, frame.grid.baseline, across)
@@ -338,7 +338,7 @@ def _was_there(frame: Frame, signal: str, subject: Subject, across: Combine) -> 
 
 def _peers(measure: Measure, context: Context, subjects: Sequence[Subject]) -> Interval | None:
     """Median over the other subjects that do the same work; None if there are none."""
-    return _median_of_others(measure, context, subjects, _span(measure, context.frame))
+    return _median_of_others(measure, context, subjects, span_of(measure, context.frame))
 
 
 def _median_of_others(measure: Measure, context: Context, subjects: Sequence[Subject], span: slice) -> Interval | None:
@@ -370,20 +370,25 @@ _NEVER = {("max", ">"), ("sum", ">"), ("changes", ">"), ("min", "<")}
 """Statistics by the direction in which one more value could turn them over."""
 
 
+def could_turn(stat: Stat, op: str, verdict: Verdict) -> bool:
+    """Whether one more value could turn a verdict over: it says that something never happened."""
+    upward = (op[0] == ">") == (verdict is ABSENT)
+    return verdict is not UNKNOWN and (stat, ">" if upward else "<") in _NEVER
+
+
 def _rests_on_the_unseen(measure: Measure, op: str, verdict: Verdict, cells: Floats | None, frame: Frame) -> bool:
     """Whether a verdict says that something never happened while most of the span was not seen."""
-    upward = (op[0] == ">") == (verdict is ABSENT)
-    if cells is None or verdict is UNKNOWN or (measure.stat, ">" if upward else "<") not in _NEVER:
+    if cells is None or not could_turn(measure.stat, op, verdict):
         return False
-    span = cells[_span(measure, frame)]
-    return bool(np.isnan(span).mean() > _UNSEEN) and catalogue()[measure.signal].kind is not Kind.DISTRIBUTION
+    span = cells[span_of(measure, frame)]
+    return bool(np.isnan(span).mean() > UNSEEN) and catalogue()[measure.signal].kind is not Kind.DISTRIBUTION
 
 
 def _lasts(cells: Floats | None, op: str, threshold: Interval, measure: Measure, frame: Frame) -> tuple[Verdict, float | None]:
     """Whether every value in a row satisfies the bound for long enough, and for how many seconds it does at most."""
     if cells is None:
         return UNKNOWN, None
-    span = cells[_span(measure, frame)]
+    span = cells[span_of(measure, frame)]
     is_known = ~np.isnan(span)
     holds = _holds(span, op, threshold.estimate)
     need = max(1, round((measure.lasting or 0.0) / frame.grid.step))

@@ -1,13 +1,18 @@
 """Asks every rule of every subject that it is about."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
 
 from triage.engine.frame import Frame
 from triage.engine.rules.conditions import judge
 from triage.engine.rules.context import Context, Look, Outcome
 from triage.engine.rules.families import families_of
 from triage.engine.rules.occurrences import is_news
+from triage.engine.rules.survey import Survey, survey
+from triage.engine.rules.verdicts import CODES, FAILS, HOLDS, OPEN, Asked, Codes
 from triage.model.diagnosis import Evidence, Verdict
 from triage.model.recording import Subject
 from triage.model.rule import GRADES, All, Alternative, Any, Condition, Gone, Grade, Measure, Not, Occurrence, Rule
@@ -154,31 +159,105 @@ def _of(verdict: Verdict, outcomes: Sequence[Outcome]) -> tuple[Evidence, ...]:
     return _evidence(look for outcome in outcomes for look in outcome.looks if look.verdict is verdict)
 
 
-@dataclass(frozen=True)
 class Ruling:
-    """A rule's verdict on everything it was asked about."""
+    """A rule's verdict on everybody it was asked about. What it rests on is worked out for those of whom it is shown.
 
-    rule: Rule
-    verdict: Verdict
-    answers: tuple[Answer, ...]
+    :param subjects: who was asked, in order
+    :param answer: works out the answer of one of them, by its place
+    :param survey: the verdicts on all of them; None where each was asked by itself, since they are few
+    """
+
+    def __init__(
+        self, rule: Rule, subjects: Sequence[Subject], answer: Callable[[int], Answer], survey: Survey | None = None
+    ) -> None:
+        self.rule = rule
+        self.subjects = subjects
+        self._work_out = answer
+        self._answers: dict[int, Answer] = {}
+        self._survey = survey
+
+    def answer(self, row: int) -> Answer:
+        """The answer of one who was asked."""
+        if row not in self._answers:
+            self._answers[row] = self._work_out(row)
+        return self._answers[row]
+
+    @cached_property
+    def codes(self) -> Codes:
+        """The verdict on each, shape (S,)."""
+        if self._survey is not None:
+            return self._survey.codes
+        return np.array([CODES[self.answer(row).verdict] for row in range(len(self.subjects))], dtype=np.int8)
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Present if it is on anybody, absent if it is ruled out on all, else unknown."""
+        if (self.codes == HOLDS).any():
+            return PRESENT
+        return ABSENT if len(self.codes) and (self.codes == FAILS).all() else UNKNOWN
+
+    @property
+    def present(self) -> list[Answer]:
+        """The answers of those on whom it is."""
+        return self._told(np.flatnonzero(self.codes == HOLDS))
+
+    @property
+    def nearest(self) -> Answer:
+        """Of a rule that is ruled out the answer of the one that came nearest to it: most of the evidence for it holds."""
+        told = self._told(range(len(self.subjects)) if self._survey is None else self._survey.nearest())
+        return max(told, key=lambda one: sum(look.verdict is PRESENT for way in one.ways for look in way.outcome.looks))
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What is missing over all who were asked, in the order of the rule."""
+        told = self._told(range(len(self.subjects)) if self._survey is None else self._survey.lacking())
+        return tuple(dict.fromkeys(name for answer in told for name in answer.missing))
+
+    def most_shown(self, shown: Callable[[Answer], float], noticed: Collection[str], least: float) -> Answer | None:
+        """Of those on whom it is open the answer of which most shows; None if that is less than is asked for.
+
+        :param shown: how much of an answer shows, 1 at most
+        :param noticed: signals that tell nothing in it
+        """
+        best: tuple[float, int] | None = None
+        for row, most in self._most_at_most(noticed, least):
+            if best is not None and (most < best[0] or (most == best[0] and row > -best[1])):
+                continue
+            share = shown(self.answer(row))
+            if share >= least:
+                best = max(best or (share, -row), (share, -row))
+        return None if best is None else self.answer(-best[1])
+
+    def _most_at_most(self, noticed: Collection[str], least: float) -> Sequence[tuple[int, float]]:
+        if self._survey is not None:
+            return self._survey.showing(noticed, least)
+        return [(row, 1.0) for row in np.flatnonzero(self.codes == OPEN).tolist()]
+
+    def _told(self, rows: Iterable[int]) -> list[Answer]:
+        return [self.answer(int(row)) for row in rows]
 
 
 def evaluate(frame: Frame, rules: Sequence[Rule], onset: float | None) -> list[Ruling]:
     """The verdicts of all rules."""
-    return [_ruling(frame, rule, onset) for rule in rules]
+    together: dict[tuple[Subject, ...], Asked] = {}
+    return [ruling_of(frame, rule, onset, together) for rule in rules]
 
 
-def _ruling(frame: Frame, rule: Rule, onset: float | None) -> Ruling:
-    """A rule is present if it is on any subject, absent if it is ruled out on all, else unknown."""
-    answers = tuple(answer_of(frame, rule, subject, onset) for subject in subjects_of(frame, rule))
-    verdicts = {answer.verdict for answer in answers}
-    if PRESENT in verdicts:
-        verdict = PRESENT
-    elif verdicts == {ABSENT}:
-        verdict = ABSENT
-    else:
-        verdict = UNKNOWN
-    return Ruling(rule, verdict, answers)
+FEW = 4
+"""Chosen: so few are asked faster one by one."""
+
+
+def ruling_of(frame: Frame, rule: Rule, onset: float | None, together: dict[tuple[Subject, ...], Asked]) -> Ruling:
+    """A rule asked of everybody it is about."""
+    subjects = tuple(subjects_of(frame, rule))
+
+    def answer(row: int) -> Answer:
+        return answer_of(frame, rule, subjects[row], onset)
+
+    if len(subjects) <= FEW:
+        return Ruling(rule, subjects, answer)
+    asked = together.setdefault(subjects, Asked(frame, subjects, onset))
+    return Ruling(rule, subjects, answer, survey(rule, asked))
 
 
 def answer_of(frame: Frame, rule: Rule, subject: Subject, onset: float | None) -> Answer:

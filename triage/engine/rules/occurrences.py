@@ -30,8 +30,8 @@ _GRACE = 60.0
 
 def occurred(occurrence: Occurrence, context: Context) -> Look:
     """Events of a kind, counted."""
-    found = [event for event in _of_kind(occurrence.event, context) if _counts(event, occurrence, context)]
-    number = len({event.subject for event in found}) if occurrence.distinct else sum(_lines(event) for event in found)
+    found = [one for one in candidates(occurrence, context.frame, context.onset) if _is_about(one, occurrence, context)]
+    number = len({event.subject for event in found}) if occurrence.distinct else sum(lines(event) for event in found)
     if occurrence.at_least is not None:
         verdict = PRESENT if number >= occurrence.at_least else ABSENT
     else:
@@ -87,25 +87,23 @@ def is_news(occurrence: Occurrence, context: Context) -> bool:
     """
     if occurrence.event not in _READ_FROM_LINES or occurrence.at_least is None or not users_are_well(context.frame):
         return True
-    found = [event for event in _of_kind(occurrence.event, context) if _counts(event, occurrence, context)]
+    frame = context.frame
+    found = [one for one in candidates(occurrence, frame, context.onset) if _is_about(one, occurrence, context)]
     if any(event.attrs.get("severity") == "critical" for event in found):
         return True
     dated = [event for event in found if event.attrs.get("untimed") != "yes"]
     if not dated:
         return False
-    window = context.frame.recording.window
-    earlier = sum(
-        _lines(event) for event in _of_kind(occurrence.event, context) if _is_the_same_earlier(event, occurrence, context)
-    )
+    window = frame.recording.window
+    before = [event for event in _of_kind(occurrence.event, frame) if _came_earlier(event, frame)]
+    earlier = sum(lines(one) for one in before if _fits(one, occurrence, frame) and _is_about(one, occurrence, context))
     usual = earlier / max(1.0, window.start - _EARLIER - window.baseline_start)
-    return sum(map(_lines, dated)) / (window.end - window.start + _EARLIER) > _AS_OFTEN * usual
+    return sum(map(lines, dated)) / (window.end - window.start + _EARLIER) > _AS_OFTEN * usual
 
 
-def _is_the_same_earlier(event: Event, occurrence: Occurrence, context: Context) -> bool:
-    """Whether an event would be one that is asked for, had it not come before the span that is asked for."""
-    if event.time >= context.frame.recording.window.start - _EARLIER or event.attrs.get("untimed") == "yes":
-        return False
-    return _is_asked_for(event, occurrence, context)
+def _came_earlier(event: Event, frame: Frame) -> bool:
+    """Whether an event came before the span that is asked for."""
+    return event.time < frame.recording.window.start - _EARLIER and event.attrs.get("untimed") != "yes"
 
 
 _AS_OFTEN = 2.0
@@ -114,24 +112,23 @@ _AS_OFTEN = 2.0
 
 def _why_unseen(occurrence: Occurrence, context: Context) -> str:
     """Why that nothing was seen proves nothing; empty if it does prove something."""
-    if not _emitter_seen(occurrence, context):
+    if not emitter_seen(occurrence, context.frame):
         return f"no {occurrence.emitter or occurrence.event} source to look at"
-    if occurrence.event not in _READ_FROM_LINES:
-        return ""
-    unread = sum(_lines(event) for event in _unread(occurrence, context))
-    return f"none seen, but {unread} error-like lines were understood by nobody" if unread else ""
+    number = sum(lines(event) for event in unread(occurrence, context.frame) if concerns(event.subject, context))
+    return f"none seen, but {number} error-like lines were understood by nobody" if number else ""
 
 
-def _unread(occurrence: Occurrence, context: Context) -> list[Event]:
+def unread(occurrence: Occurrence, frame: Frame) -> list[Event]:
     """Error-like lines of the window, new in it, that nothing understands and that could mean what is asked for."""
+    if occurrence.event not in _READ_FROM_LINES:
+        return []
     return [
         event
-        for event in context.frame.recording.events_of("residue")
+        for event in frame.recording.events_of("residue")
         if event.attrs.get("new")
-        and event.time >= context.frame.recording.window.start
+        and event.time >= frame.recording.window.start
         and occurrence.emitter in ("", event.attrs.get("emitter", ""))
-        and not _is_a_strangers(event, context)
-        and _concerns(event.subject, context)
+        and not _is_a_strangers(event, frame)
     ]
 
 
@@ -139,7 +136,7 @@ _READ_FROM_LINES = frozenset({"log", "said"})
 """Kinds of events that stand in lines, any of which may be written in words that nobody knows."""
 
 
-def _lines(event: Event) -> int:
+def lines(event: Event) -> int:
     """How many lines an event stands for."""
     told = event.attrs.get("count", "1")
     return int(told) if _COUNT.fullmatch(told) else 1
@@ -154,33 +151,42 @@ def _event_text(event: Event) -> str:
     return f"{event.kind} {words}" if event.kind in CHANGE_KINDS | {"xid"} else words
 
 
-def _of_kind(kind: str, context: Context) -> list[Event]:
+def candidates(occurrence: Occurrence, frame: Frame, onset: float | None) -> list[Event]:
+    """The events that are asked for, whomever they concern."""
+    return [
+        event
+        for event in _of_kind(occurrence.event, frame)
+        if _in_time(event, occurrence, frame, onset) and _fits(event, occurrence, frame)
+    ]
+
+
+def _of_kind(kind: str, frame: Frame) -> list[Event]:
     """The events of a kind, by time; ``change`` is any change."""
-    recording = context.frame.recording
+    recording = frame.recording
     if kind != "change":
         return recording.events_of(kind)
-    return [event for event in recording.events if event.kind in CHANGE_KINDS]
+    return frame.remembered("changes", lambda: [event for event in recording.events if event.kind in CHANGE_KINDS])
 
 
-def _counts(event: Event, occurrence: Occurrence, context: Context) -> bool:
-    """Whether an event of the kind is one that is asked for."""
-    return _in_time(event, occurrence, context) and _is_asked_for(event, occurrence, context)
-
-
-def _is_asked_for(event: Event, occurrence: Occurrence, context: Context) -> bool:
-    """Whether an event is one that is asked for, whenever it was."""
+def _fits(event: Event, occurrence: Occurrence, frame: Frame) -> bool:
+    """Whether an event of the kind is one that is asked for, whenever it was and whomever it concerns."""
     if occurrence.name and event.name not in occurrence.name:
         return False
-    if occurrence.own is not None and _is_own(event, context.frame.recording.service) != occurrence.own:
+    if occurrence.own is not None and _is_own(event, frame.recording.service) != occurrence.own:
         return False
     if not all(matches(wanted, event.attrs.get(key, "")) for key, wanted in occurrence.where.items()):
         return False
-    return occurrence.anywhere or (not _is_a_strangers(event, context) and _concerns(event.subject, context))
+    return occurrence.anywhere or not _is_a_strangers(event, frame)
 
 
-def _is_a_strangers(event: Event, context: Context) -> bool:
+def _is_about(event: Event, occurrence: Occurrence, context: Context) -> bool:
+    """Whether an event that is asked for concerns the subject, where that matters."""
+    return occurrence.anywhere or concerns(event.subject, context)
+
+
+def _is_a_strangers(event: Event, frame: Frame) -> bool:
     """Whether something happened to another service. A change of it may be our cause; what its pods go through is not ours."""
-    return event.kind not in CHANGE_KINDS and not _is_own(event, context.frame.recording.service)
+    return event.kind not in CHANGE_KINDS and not _is_own(event, frame.recording.service)
 
 
 def matches(pattern: str, text: str) -> bool:
@@ -215,24 +221,23 @@ def _is_own(event: Event, service: str) -> bool:
     )
 
 
-def _in_time(event: Event, occurrence: Occurrence, context: Context) -> bool:
+def _in_time(event: Event, occurrence: Occurrence, frame: Frame, onset: float | None) -> bool:
     """Whether an event lies in the span that is asked for."""
-    window = context.frame.recording.window
+    window = frame.recording.window
     if occurrence.within is None:
         return window.start - _EARLIER <= event.time <= window.end
-    earliest, latest = _span(occurrence.within, context)
+    earliest, latest = _span(occurrence.within, frame, onset)
     return earliest <= event.time <= latest
 
 
-def _span(within: float, context: Context) -> tuple[float, float]:
+def _span(within: float, frame: Frame, onset: float | None) -> tuple[float, float]:
     """From so long before the onset of the symptom to it; where no symptom is noticed it may lie anywhere in the window."""
-    window = context.frame.recording.window
-    if context.onset is None:
-        return window.start - within, window.end
-    return context.onset - within, context.onset + max(_GRACE, 2 * context.frame.grid.step)
+    if onset is None:
+        return frame.recording.window.start - within, frame.recording.window.end
+    return onset - within, onset + max(_GRACE, 2 * frame.grid.step)
 
 
-def _concerns(about: Subject | None, context: Context) -> bool:
+def concerns(about: Subject | None, context: Context) -> bool:
     """Whether what was seen on somebody is about the subject: it, a part of it, what it is part of, or nobody in particular."""
     subject = context.subject
     if about is None or about == subject or Scope.SERVICE in (about.scope, subject.scope):
@@ -259,9 +264,9 @@ def _share_a_card(frame: Frame, one: Subject, other: Subject) -> bool:
     return replica in owners if owners else bool({*frame.related(card, Scope.NODE)} & {*frame.related(replica, Scope.NODE)})
 
 
-def _emitter_seen(occurrence: Occurrence, context: Context) -> bool:
+def emitter_seen(occurrence: Occurrence, frame: Frame) -> bool:
     """Whether a source was there that would have shown the event."""
-    seen = {source.name for source in context.frame.recording.sources if source.state in (SourceState.OK, SourceState.PARTIAL)}
+    seen = {source.name for source in frame.recording.sources if source.state in (SourceState.OK, SourceState.PARTIAL)}
     if occurrence.event in CHANGE_KINDS:
         return "changes" in seen
     if occurrence.event == "xid":
@@ -269,9 +274,9 @@ def _emitter_seen(occurrence: Occurrence, context: Context) -> bool:
     if occurrence.emitter:
         return f"log:{occurrence.emitter}" in seen
     if occurrence.event == "metric":
-        return bool(context.frame.recording.series)
+        return bool(frame.recording.series)
     if occurrence.event == "drift":
-        return any(fact.subject.scope is Scope.REPLICA for fact in context.frame.recording.facts)
+        return any(fact.subject.scope is Scope.REPLICA for fact in frame.recording.facts)
     return any(name.startswith("log:") for name in seen)
 
 
@@ -280,7 +285,7 @@ def _emitter_seen(occurrence: Occurrence, context: Context) -> bool:
 
 def seen(asked: Observed, context: Context) -> Look:
     """Observations of a class, counted."""
-    found = [one for one in context.frame.seen.of_sort(asked.observed) if _is_meant(one, asked, context)]
+    found = [one for one in observations(asked, context.frame, context.onset) if asked.anywhere or concerns(one.subject, context)]
     least = 1 if asked.at_least is None else asked.at_least
     holds = len(found) <= asked.at_most if asked.at_most is not None else len(found) >= least
     judged = context.frame.seen.could_tell(asked.observed, asked.of, asked.at, asked.against)
@@ -322,8 +327,13 @@ def _lacks(evidence: Evidence) -> str:
     return evidence.signal if compared else f"{evidence.signal} ({evidence.text})"
 
 
-def _is_meant(one: Observation, asked: Observed, context: Context) -> bool:
-    """Whether an observation is one that is asked for."""
+def observations(asked: Observed, frame: Frame, onset: float | None) -> list[Observation]:
+    """The observations that are asked for, whomever they concern."""
+    return [one for one in frame.seen.of_sort(asked.observed) if _is_meant(one, asked, frame, onset)]
+
+
+def _is_meant(one: Observation, asked: Observed, frame: Frame, onset: float | None) -> bool:
+    """Whether an observation is one that is asked for, whomever it concerns."""
     if asked.of and not named(one.of, asked.of):
         return False
     if (asked.at and one.subject.scope is not asked.at) or (asked.against and one.against != asked.against):
@@ -335,14 +345,14 @@ def _is_meant(one: Observation, asked: Observed, context: Context) -> bool:
     if not all(matches(wanted, one.attrs.get(key, "")) for key, wanted in asked.where.items()):
         return False
     strangers = one.subject.scope is Scope.SERVICE and "stranger" in one.attrs and "stranger" not in asked.where
-    return _began_in_time(one, asked, context) and (asked.anywhere or (not strangers and _concerns(one.subject, context)))
+    return _began_in_time(one, asked, frame, onset) and (asked.anywhere or not strangers)
 
 
-def _began_in_time(one: Observation, asked: Observed, context: Context) -> bool:
+def _began_in_time(one: Observation, asked: Observed, frame: Frame, onset: float | None) -> bool:
     """Whether an observation began near the onset of the symptom, where that is asked for."""
     if asked.within is None:
         return True
     if one.onset is None:
         return False
-    earliest, latest = _span(asked.within, context)
+    earliest, latest = _span(asked.within, frame, onset)
     return earliest <= one.onset[1] and one.onset[0] <= latest
