@@ -37,7 +37,7 @@ def test_each_source_of_logs_has_a_lane_and_changes_come_first() -> None:
         at(8, "drift", "us"),
     )
     assert [(lane.label, len(lane.times)) for lane in lanes_of(snapshot, (), 9)] == [
-        ("changes", 2),
+        ("changes made", 2),
         ("restarts", 1),
         ("Xids", 1),
         ("logs b.log", 2),

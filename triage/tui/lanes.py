@@ -38,7 +38,8 @@ class Lane:
     @property
     def label(self) -> str:
         """Its name; a file without what compression added."""
-        return f"{self.group} {self.source.removesuffix('.gz')}".strip()
+        group = "changes made" if self.group == "changes" else self.group
+        return f"{group} {self.source.removesuffix('.gz')}".strip()
 
 
 def group_of(event: Event) -> str:
