@@ -273,7 +273,7 @@ def _finding(finding: Finding, one: Diagnosis) -> Iterable[str]:
 def _evidence(evidence: Evidence, near: float) -> str:
     read = reading(evidence, near)
     remarks = " ".join(part for part in (read.note, meaning(evidence)) if part)
-    return _proof(f"{read.what} of {read.subject}", read, chart(evidence, f"{read.what} of {read.subject}", near), remarks)
+    return _proof(read.headed, read, chart(evidence, read.headed, near), remarks)
 
 
 def _proof(name: str, read: Reading, drawing: str, remarks: str) -> str:

@@ -1,5 +1,6 @@
 """A diagnosis in words, the same in every format: what each piece of evidence says, who is meant, what is missing."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
@@ -29,6 +30,8 @@ LAYER_WORDS = {
     LayerState.PARTLY: "partly looked at",
     LayerState.NOT_EVALUATED: "not evaluated",
 }
+
+_OBJECTIVE = re.compile(r"\bobjective [a-z0-9_]+")
 
 _OPS = {">=": "≥", "<=": "≤"}
 _NAMES = {"ttft": "TTFT", "itl": "ITL", "tpot": "TPOT", "e2e": "E2E latency", "kv": "KV"}
@@ -64,6 +67,7 @@ class Reading:
     :param usual: the same before the window
     :param since: when it began to hold
     :param is_event: since is a moment rather than a beginning
+    :param is_told: it was seen, not measured
     :param note: what the event or fact says, or why there is no value
     """
 
@@ -78,12 +82,20 @@ class Reading:
     verdict: Verdict
     is_event: bool = False
     also: str = ""
+    is_told: bool = False
 
     @property
     def held_against(self) -> str:
         """The test and what its threshold is."""
         own = f"{self.test} ({self.why})".lstrip() if self.why else self.test
         return f"{own}, {self.also}" if self.also else own
+
+    @property
+    def headed(self) -> str:
+        """What was measured and on whom; what was seen stands behind whom it happened to."""
+        if not self.is_told:
+            return f"{self.what} of {self.subject}"
+        return self.what if self.subject == "the service" else f"{self.subject}: {self.what}"
 
     @property
     def compared(self) -> str:
@@ -107,20 +119,31 @@ def reading(evidence: Evidence, near: float) -> Reading:
         subject=evidence.who or named(evidence.subject),
         value=value,
         test=test,
-        why=evidence.threshold_of,
+        why=limit_in_words(evidence.threshold_of),
         usual="" if evidence.baseline is None else quantity(evidence.baseline, evidence.unit, like=evidence.value),
         since="" if evidence.since is None else clock(evidence.since, near),
         note="" if evidence.text in (value, "nothing odd seen") or _says_no_more(evidence) else evidence.text,
         verdict=evidence.verdict,
         is_event=evidence.signal.startswith("event:") or evidence.signal in _MOMENTS,
         also=", ".join(_limit(one, evidence) for one in evidence.also),
+        is_told=is_told(evidence),
     )
+
+
+def limit_in_words(limit_of: str) -> str:
+    """What a threshold is; an objective without the name of its setting, since its row names what is promised."""
+    return _OBJECTIVE.sub("objective", limit_of)
 
 
 def meaning(evidence: Evidence) -> str:
     """What the signal of the evidence measures, for readers who do not know it, and its name; empty for events and facts."""
     signal = catalogue().get(evidence.signal)
     return f"{signal.meaning} ({signal.name})" if signal else ""
+
+
+def values_in(evidence: Evidence) -> str:
+    """The values that were taken out of a line or an event by their names, for details; empty if there are none."""
+    return ", ".join(f"{key} {value}" for key, value in sorted(evidence.fields.items()))
 
 
 def named(subject: str) -> str:
@@ -526,7 +549,7 @@ def _measured(evidence: Evidence) -> tuple[str, str]:
 def _limit(one: Limit, evidence: Evidence) -> str:
     """A further limit of the same value, in the value's unit."""
     threshold = quantity(one.threshold, "" if is_told(evidence) else evidence.unit, like=evidence.value)
-    why = f" ({one.threshold_of})" if one.threshold_of else ""
+    why = f" ({limit_in_words(one.threshold_of)})" if one.threshold_of else ""
     return f"{_OPS.get(one.op, one.op)} {threshold}{why}"
 
 
@@ -535,6 +558,8 @@ def _seen(evidence: Evidence) -> tuple[str, str]:
     if evidence.value is None:
         return NO_DATA, ""
     seen = "none seen" if evidence.value == 0 else f"{quantity(evidence.value, '')} seen"
+    if evidence.value == 1 and evidence.phrase and evidence.verdict is Verdict.PRESENT:
+        seen = ""
     plain = evidence.threshold in (None, 0.0, 1.0)
     return seen, "" if plain else _test(evidence, quantity(evidence.threshold, ""))
 

@@ -38,6 +38,7 @@ from triage.render.reading import (
     reading,
     shortened,
     silent,
+    values_in,
     vital_reading,
     vitals_of,
     whom,
@@ -305,7 +306,7 @@ class _Report:
         """Two lines for one piece of evidence, the curve at the right end of the first."""
         read = reading(evidence, self.near)
         sign, style = VERDICT_SIGNS[read.verdict]
-        left: Line = [(f"{sign} ", style), (read.what, "strong"), f" of {read.subject}"]
+        left: Line = [(f"{sign} ", style), (read.headed, "strong")]
         room = self.page.room(left, indent=2)
         self.page.spread(
             left, self._curve(evidence, min(room, _CURVE) if room >= _SMALL else _CURVE, evidence.threshold), indent=2
@@ -318,6 +319,7 @@ class _Report:
     def _remarks(self, evidence: Evidence, read: Reading) -> list[Line]:
         """What else there is to say of a piece of evidence: its own text, and for learners what the signal means."""
         remarks = [read.note if self.verbose else shortened(read.note, _LINE), meaning(evidence) if self.verbose else ""]
+        remarks += [values_in(evidence)] if self.verbose else []
         return [(remark, "dim") for remark in remarks if remark]
 
     def _curve(self, evidence: Evidence, width: int, threshold: float | None) -> Line:

@@ -16,6 +16,7 @@ from triage.model.recording import Floats, Subject
 from triage.model.rule import Stat
 from triage.model.units import quantity
 from triage.model.vocabulary import Combine, Kind, Scope, Signal, catalogue
+from triage.render.reading import limit_in_words
 from triage.render.safe import inert_text
 from triage.tui.curves import Curve, curve_of
 from triage.tui.sides import SCALES, Scale, Side, Sides
@@ -150,7 +151,7 @@ def _yardstick(
     is_of_scope = evidence.subject.startswith(f"{scope.value}/")
     is_bounded = evidence.threshold is not None and evidence.op in _SIGNS and evidence.lasting is None
     if is_bounded and evidence.threshold is not None and (is_of_scope or signal.combine is not Combine.SUM):
-        why = f" ({evidence.threshold_of})" if evidence.threshold_of else ""
+        why = f" ({limit_in_words(evidence.threshold_of)})" if evidence.threshold_of else ""
         return _Yardstick(evidence.op, evidence.threshold, f"{evidence.op} {quantity(evidence.threshold, unit)}{why}")
     known = [value for value in values.values() if value is not None]
     if len(known) < _LEAST_PEERS or signal.kind is Kind.STATE:

@@ -24,6 +24,7 @@ from triage.render.reading import (
     meaning,
     named,
     reading,
+    values_in,
     vital_evidence,
     vital_reading,
     whom,
@@ -324,6 +325,8 @@ def _foot_lines(evidence: Evidence, snapshot: Snapshot, question: Question | Non
     told = meaning(evidence)
     if told:
         yield labelled("means", text(told), width)
+    if evidence.fields:
+        yield labelled("values", text(values_in(evidence)), width)
     if evidence.text and written is None:
         yield labelled("says", text(evidence.text), width)
     for line in queries[1:]:

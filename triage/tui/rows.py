@@ -158,7 +158,8 @@ def evidence_row(number: int, evidence: Evidence, snapshot: Snapshot) -> Row:
 
     def draw(width: int) -> Content:
         of = f" of {read.subject}" if evidence.subject != f"service/{snapshot.diagnosis.service}" else ""
-        name = text(mark(evidence.verdict, snapshot, HOLDS), (short(read.what), "strong"), (of, "dim"))
+        told = read.headed if read.is_told else short(read.what)
+        name = text(mark(evidence.verdict, snapshot, HOLDS), (told, "strong"), ("" if read.is_told else of, "dim"))
         value = text((read.value, style), f" {read.held_against}".rstrip(), f"  {read.note}" if read.note else "")
         when = text((read.when, "dim"))
         if name.cell_length + value.cell_length + when.cell_length + 6 <= width:

@@ -15,7 +15,7 @@ from triage.memory.looks import kind_key
 from triage.model.diagnosis import Evidence, Finding, LayerState, Promised, Spark, Status, Verdict
 from triage.model.units import clock, compared, duration, quantity
 from triage.model.vocabulary import Layer
-from triage.render.reading import Reading, is_told, reading
+from triage.render.reading import Reading, is_told, limit_in_words, reading
 from triage.render.spark import spark
 from triage.tui.snapshot import Question, Snapshot
 
@@ -233,7 +233,7 @@ def otherwise(evidence: Evidence) -> str:
         return ""
     _, bound = compared(evidence.value, evidence.threshold, evidence.unit)
     lasting = "" if evidence.lasting is None else f" for {duration(evidence.lasting)}"
-    why = f" ({evidence.threshold_of})" if evidence.threshold_of else ""
+    why = f" ({limit_in_words(evidence.threshold_of)})" if evidence.threshold_of else ""
     if holds:
         return (
             f"not {_OPS.get(evidence.op, evidence.op)} {bound}{lasting}{why}"

@@ -48,7 +48,7 @@ def test_an_engine_that_refuses_is_an_incident() -> None:
 def test_healthy_says_what_was_measured() -> None:
     """Figures, and how many kinds could be judged."""
     fine = make_recording(WELL, histograms={"latency.ttft": Buckets((1, 5), (9, 0, 0))})
-    told = "All is well (time to first token (p95) 950 ms, share of failed requests 0 %)"
+    told = "Healthy for users (TTFT p95 950 ms, errors 0 %)"
     assert head(fine) == f"{told}; 0 of 1 kinds of failure could be judged."
 
 

@@ -14,7 +14,7 @@ def test_the_headline_names_the_first_root_and_how_many_more() -> None:
     both = make_recording({"kv.usage": 0.97, "queue.waiting": 5})
     assert diagnose(both, [full, other]).headline == "Replica a is full; 1 more cause found."
     assert diagnose(make_recording({"kv.usage": 0.97}), [full]).headline == "Replica a is full."
-    assert diagnose(make_recording({}, histograms=fine), [full]).headline.startswith("All is well (")
+    assert diagnose(make_recording({}, histograms=fine), [full]).headline.startswith("Healthy for users (")
     broken = make_recording({}, histograms={"latency.ttft": Buckets((1, 5), (0, 0, 9), (9, 0, 0))}, objectives={"ttft_p95_s": 1})
     assert diagnose(broken, [full]).headline.endswith("; no rule explains it.")
 

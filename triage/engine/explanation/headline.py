@@ -42,12 +42,22 @@ def headline(
     if broken:
         return _unexplained(broken, called)
     if status is Status.HEALTHY:
-        told = [f"{one.title} {_value(one)}" for one in vitals if one.name.startswith(_TOLD_OF) and one.value is not None]
+        told = [f"{_short(one)} {_value(one)}" for one in vitals if one.name.startswith(_TOLD_OF) and one.value is not None]
         what = ", ".join(told[:_MOST_TOLD]) or "every promise kept"
-        return f"All is well ({what}); {judged[0]} of {judged[1]} kinds of failure could be judged."
+        return f"Healthy for users ({what}); {judged[0]} of {judged[1]} kinds of failure could be judged."
     if status is not Status.INCONCLUSIVE:
         return _by_word(odd, recording, called)
     return f"Nobody can tell how {recording.service} is, since {_clause(_doubt(vitals, unread, recording))}."
+
+
+_SHORT = {"ttft": "TTFT", "itl": "ITL", "e2e": "E2E", "error": "errors", "ratio": ""}
+"""What an engineer calls them in a list."""
+
+
+def _short(vital: Vital) -> str:
+    """A vital sign in a word: ``TTFT p95``, ``errors``."""
+    words = vital.name.removesuffix("_s").split("_")
+    return " ".join(word for one in words if (word := _SHORT.get(one, one)))
 
 
 def _with(sentence: str, *more: str) -> str:
