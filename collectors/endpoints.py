@@ -175,7 +175,7 @@ class _Target:
         for (name, labels), samples in sorted(self.columns.items()):
             own = {f"exported_{label}" if label in added else label: value for label, value in labels}
             made.append(_raw(name, {**own, **added}, samples))
-        return made
+        return [replace(one, added=frozenset(added)) for one in made]
 
     @property
     def is_down(self) -> bool:

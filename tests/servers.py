@@ -64,7 +64,8 @@ def get(url: str, data: bytes | None = None) -> tuple[int, bytes]:
     assert parts.hostname
     connection = HTTPConnection(parts.hostname, parts.port, timeout=30)
     with closing(connection):
-        connection.request("GET" if data is None else "POST", parts.path or "/", data)
+        target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
+        connection.request("GET" if data is None else "POST", target, data)
         answer = connection.getresponse()
         return answer.status, answer.read()
 
@@ -114,6 +115,25 @@ def prometheus_with(metrics: bytes, folder: Path, *options: str) -> Iterator[Sto
     assert done.returncode == 0, done.stderr.decode()
     (folder / "prometheus.yml").touch()
     with prometheus(folder, f"--storage.tsdb.path={data}", *options) as address:
+        yield Stored(address)
+
+
+@contextmanager
+def prometheus_holding(cases: Sequence[bytes], folder: Path) -> Iterator[Stored]:
+    """A Prometheus that holds several cases, each given as OpenMetrics samples: each makes its blocks by itself.
+
+    Of one long file every block would be looked for in all of it.
+    """
+    folder.mkdir(parents=True)
+    data = folder / "data"
+    for number, metrics in enumerate(cases):
+        text = folder / f"{number}.om"
+        text.write_bytes(metrics + b"# EOF\n")
+        made = [program("promtool", "prometheus"), "tsdb", "create-blocks-from", "openmetrics", "-q", str(text), str(data)]
+        done = subprocess.run(made, capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr.decode()
+    (folder / "prometheus.yml").touch()
+    with prometheus(folder, f"--storage.tsdb.path={data}") as address:
         yield Stored(address)
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.fleets import BASELINE, WINDOW, frame_of, replica
-from triage.engine.queries import query_of
+from triage.engine.queries import Reckoning, reckoned
 from triage.engine.statistics import of_cells, statistic
 from triage.model.vocabulary import Combine
 
@@ -55,4 +55,4 @@ def test_the_peak_of_a_distribution_weighs_each_observation() -> None:
 
 def test_an_unknown_signal_has_no_query() -> None:
     """Where the source speaks no PromQL there is nothing to ask."""
-    assert query_of(frame_of({"queue.waiting": {"a": 1.0}}), "queue.waiting", [replica("a")], "peak") == ""
+    assert reckoned(frame_of({"queue.waiting": {"a": 1.0}}), "queue.waiting", [replica("a")], "peak") == Reckoning()

@@ -249,11 +249,11 @@ class Frame:
         near = ends - times[index.clip(0)] <= self._staleness_with(times)
         return np.where((index >= 0) & near, rows[:, index.clip(0)], np.nan)
 
-    def put(self, signal: str, subject: Subject, cells: Floats, origin: Origin | None = None) -> None:
+    def put(self, signal: str, subject: Subject, cells: Floats) -> None:
         """Adds a derived signal of one subject, unless all of it is unknown."""
-        self.put_all(signal, {subject: cells}, {} if origin is None else {subject: origin})
+        self.put_all(signal, {subject: cells})
 
-    def put_all(self, signal: str, rows: Mapping[Subject, Floats], origins: Mapping[Subject, Origin]) -> None:
+    def put_all(self, signal: str, rows: Mapping[Subject, Floats]) -> None:
         """Adds a derived signal of those subjects of whom not all of it is unknown."""
         known = {subject: cells for subject, cells in rows.items() if not np.isnan(cells).all()}
         if not known:
@@ -262,8 +262,6 @@ class Frame:
         self._cells.setdefault(signal, {}).update(known)
         for subject in known:
             self._derived.add((signal, subject))
-            if subject in origins:
-                self.origins[signal, subject] = origins[subject]
 
     def remembered(self, key: Hashable, work_out: Callable[[], Known]) -> Known:
         """What was worked out of the signals before; it is forgotten when a signal is added or taken away.

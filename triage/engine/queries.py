@@ -1,23 +1,67 @@
-"""How to look at a value by hand: the PromQL of a statistic."""
+"""How to work out a value by hand: one query that gives it, or the queries of what it was derived from."""
 
-import re
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+import numpy as np
+
+from triage.engine import served
+from triage.engine.derived import DERIVATIONS
 from triage.engine.frame import Frame
-from triage.engine.statistics import MOMENT, QUANTILES
-from triage.model.recording import Origin, Subject
+from triage.engine.promql import (
+    Moment,
+    Part,
+    mean_observed,
+    moment,
+    parts_of,
+    quantile,
+    ranged,
+    shared_selector,
+    sum_and_count,
+    together,
+)
+from triage.engine.statistics import QUANTILES, cells_of, moment_cells, statistic
+from triage.model.diagnosis import Input
+from triage.model.recording import Floats, Series, Subject
 from triage.model.rule import Stat
 from triage.model.units import promql_duration
-from triage.model.vocabulary import Combine, Kind, catalogue
+from triage.model.vocabulary import Combine, Kind, Scope, catalogue
 
-_OVER_TIME = {
-    "mean": "avg_over_time", "min": "min_over_time", "max": "max_over_time", "last": "last_over_time", "first": "min_over_time",
-    "sum": "sum_over_time", "slope": "deriv", "changes": "changes", "spread": "stddev_over_time",
-}  # fmt: skip
-_EXTREMES = {"peak": "max_over_time", "trough": "min_over_time"}
-_AGGREGATE = {Combine.SUM: "sum", Combine.MEAN: "avg", Combine.MAX: "max", Combine.MIN: "min"}
-_MATCHER = re.compile(r'(\w+)(=~?|!~?)"((?:[^"\\]|\\.)*)"')
+_EXTREMES = ("peak", "trough")
+
+_MINUTE = 60.0
+"""Seconds over which ratios of two rates are taken (``_SMOOTHING`` of triage/engine/derived/arithmetic.py)."""
+
+_PATIENCE = 2.5
+"""Intervals of a source for which a sample speaks (``_PATIENCE_CELLS`` of triage/engine/frame.py)."""
+
+_SLOWEST = 120.0
+_LOOKBACK = 240.0
+"""A server still shows what was sampled within five minutes; less, to be sure."""
+
+_TOLERANCE = 0.03
+"""Values that differ by less are the same to a reader: three digits are shown, and scrapes do not fall on the ends of a span."""
+
+_LEAST = 1e-9
+
+_MANY = 3.0
+"""From so many samples in a span on a server's rate is as good as ours."""
+
+_ONE = 0.67
+"""Where samples are at least this part of a cell apart, a cell holds about one."""
+
+_OVER_A_MINUTE = frozenset(
+    {
+        "service.error_ratio", "service.refused_ratio", "service.backlog_growth", "service.requests_lost",
+        "service.requests_vanished", "service.outside_share", "gateway.engine_gap", "gateway.own_time", "token.time",
+    }
+)  # fmt: skip
+"""Further derived signals that are taken over the last minute."""
+
+_MOST_INPUTS = 4
+
+_LITTLE = 0.05
+"""A mean over some seconds changes by little when it is taken this part of them earlier."""
 
 RATIOS: dict[str, tuple[str, str]] = {
     "requests.attempt_ratio": ("requests.attempts", "requests.distinct"),
@@ -26,16 +70,19 @@ RATIOS: dict[str, tuple[str, str]] = {
     "service.abandoned_ratio": ("gateway.client_left", "gateway.requests"),
     "gateway.retry_ratio": ("gateway.retries", "gateway.requests"),
     "gateway.amplification": ("gateway.upstream_requests", "gateway.requests"),
-    "gateway.fds_ratio": ("gateway.open_fds", "gateway.max_fds"),
     "prefix.hit_ratio": ("prefix.hits", "prefix.queries"),
     "offload.hit_ratio": ("offload.hits", "offload.queries"),
     "finished.length_ratio": ("finished.length", "finished"),
     "finished.abort_ratio": ("finished.abort", "finished"),
     "spec.accepted_length": ("spec.accepted_tokens", "spec.drafts"),
     "spec.acceptance": ("spec.accepted_tokens", "spec.draft_tokens"),
-    "batch.fill": ("batch.running", "batch.limit"),
     "container.cpu_throttled": ("container.cpu_throttled_periods", "container.cpu_periods"),
-    "container.memory_ratio": ("container.memory", "container.memory_limit"),
+}
+"""Derived ratios of two rates, as part and whole: over the last minute the one divided by the other."""
+
+QUOTIENTS: dict[str, tuple[str, str]] = {
+    "gateway.fds_ratio": ("gateway.open_fds", "gateway.max_fds"),
+    "batch.fill": ("batch.running", "batch.limit"),
     "process.fds_ratio": ("process.open_fds", "process.max_fds"),
     "node.disk_ratio": ("node.disk_available", "node.disk_size"),
     "node.memory_ratio": ("node.memory_available", "node.memory_total"),
@@ -44,97 +91,603 @@ RATIOS: dict[str, tuple[str, str]] = {
     "node.conntrack_ratio": ("node.conntrack", "node.conntrack_limit"),
     "node.files_ratio": ("node.files_open", "node.files_max"),
     "node.processes_ratio": ("node.processes", "node.processes_max"),
-    "node.retransmit_ratio": ("node.tcp_retransmits", "node.tcp_segments"),
     "gpu.power_ratio": ("gpu.power", "gpu.power_limit"),
 }
-"""Derived ratios as part and whole: their query is that of the one divided by that of the other."""
+"""Derived quotients of two gauges."""
 
 SAME_AS: dict[str, tuple[str, ...]] = {
-    "service.arrivals": ("requests.attempts", "gateway.requests", "backend.requests"),
-    "service.demand": ("requests.distinct", "requests.attempts", "gateway.requests", "backend.requests"),
+    "service.arrivals": ("requests.attempts", "gateway.requests", "backend.requests", "finished"),
+    "service.demand": ("requests.distinct", "requests.attempts", "gateway.requests", "backend.requests", "finished"),
+    "service.sent": ("gateway.upstream_requests", "backend.requests"),
+    "service.goodput": ("gateway.2xx", "http.2xx"),
     "service.error_ratio": ("requests.failed_ratio",),
     "engine.time_per_step": ("engine.step_time",),
+    "kv.fill": ("kv.usage",),
 }
-"""Derived signals that are the first of these that was measured."""
+"""Derived signals that are, where that is so, one of these: which one, the cells tell."""
 
 
-MASKS = frozenset(
-    f"gpu.{reason}"
-    for reason in (
-        "throttle_thermal", "throttle_power", "throttle_brake", "throttle_hw", "throttle_sync", "throttle_thermal_sw",
-        "throttle_thermal_hw", "clocks_idle", "clocks_set",
-    )
-)  # fmt: skip
-"""States that are read out of a bit mask, which must never be averaged: their query shows the mask itself, sample by sample."""
+@dataclass(frozen=True)
+class Reckoning:
+    """How a value can be worked out again.
 
-
-def query_of(frame: Frame, signal: str, subjects: Sequence[Subject], stat: Stat) -> str:
-    """PromQL that gives a statistic over the window (to be asked at the window's end); empty where the source speaks none.
-
-    Asked again it is remembered.
+    :param query: PromQL that gives it, with the moment at which it is asked; empty if no single query does
+    :param inputs: what it was derived from, then; empty too where no source speaks PromQL
     """
-    return frame.remembered(("query", signal, tuple(subjects), stat), lambda: _query_of(frame, signal, subjects, stat))
+
+    query: str = ""
+    inputs: tuple[Input, ...] = ()
 
 
-def _query_of(frame: Frame, signal: str, subjects: Sequence[Subject], stat: Stat) -> str:
-    """PromQL worked out."""
-    if signal in RATIOS:
-        part, whole = (query_of(frame, name, _having(frame, name, subjects), stat) for name in RATIOS[signal])
-        return f"{part} / {whole}" if part and whole else ""
-    for name in SAME_AS.get(signal, ()):
-        text = query_of(frame, name, _having(frame, name, subjects), stat)
-        if text:
-            return text
-    origins = [origin for subject in subjects if (origin := frame.origins.get((signal, subject))) is not None and origin.selector]
-    if not origins:
-        return ""
-    window = frame.recording.window
-    text = _query(origins, signal, stat, promql_duration(max(1, round(window.end - window.start))))
-    return f"{text} * {origins[0].scale:g}" if origins[0].scale != 1.0 else text
+@dataclass(frozen=True)
+class Term:
+    """A value over so many seconds before a moment, in PromQL and as a server would work it out.
+
+    :param text: given the seconds and the moment
+    :param value: given the seconds and moments, Unix seconds, shape (M,)
+    """
+
+    text: Callable[[float, Moment], str]
+    value: Callable[[float, Floats], Floats]
+
+
+@dataclass(frozen=True)
+class Said:
+    """A signal of some subjects, taken as one, as a server can say it.
+
+    :param mean: its mean over any time; None if that is no single term
+    :param cell: its value in a cell of the grid, which is ``width`` seconds long; None if a server cannot say it
+    :param smooth: seconds over which a cell's value is a mean
+    :param own: a series whose samples are about one in each cell, to which functions over time may be applied directly
+    """
+
+    mean: Term | None = None
+    cell: Term | None = None
+    width: float = 0.0
+    smooth: float = 0.0
+    own: tuple[Part, Series] | None = None
+
+
+@dataclass(frozen=True)
+class Tried:
+    """PromQL, and what a server would answer; None if nothing."""
+
+    text: str
+    value: float | None
+
+
+def reckoned(
+    frame: Frame, signal: str, subjects: Sequence[Subject], stat: Stat, span: slice | None = None, across: Combine | None = None
+) -> Reckoning:
+    """How a statistic of a signal over a span of the grid can be worked out again. Asked again it is remembered.
+
+    :param span: cells; the window if not given
+    :param across: how the subjects make one value; the signal's own way if not given
+    """
+    span = span or frame.grid.window
+    across = across or catalogue()[signal].combine
+    key = ("reckoned", signal, tuple(subjects), stat, span.start, span.stop, across)
+    return frame.remembered(key, lambda: _reckoned(frame, signal, subjects, stat, span, across))
+
+
+def _reckoned(frame: Frame, signal: str, subjects: Sequence[Subject], stat: Stat, span: slice, across: Combine) -> Reckoning:
+    """A query that a server would answer with the very value, or what the value was derived from."""
+    if not subjects or span.start >= span.stop:
+        return Reckoning()
+    value = statistic(frame, signal, subjects, stat, span, across)
+    if value is not None:
+        for tried in _Asked(frame, span, across).tried(signal, subjects, stat):
+            if _agree(tried.value, value.estimate):
+                return Reckoning(tried.text)
+    return Reckoning("", tuple(_inputs(frame, signal, subjects, span)))
+
+
+def _agree(one: float | None, other: float) -> bool:
+    """Whether two values are the same to a reader."""
+    return one is not None and abs(one - other) <= _TOLERANCE * max(abs(one), abs(other)) + _LEAST
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A span of a frame, and how several subjects make one value there."""
+
+    frame: Frame
+    span: slice
+    across: Combine
+
+    @property
+    def _step(self) -> float:
+        return self.frame.grid.step
+
+    @property
+    def end(self) -> float:
+        """When it ends, Unix seconds."""
+        return float(self.frame.grid.times[self.span.stop - 1])
+
+    @property
+    def _begin(self) -> float:
+        return float(self.frame.grid.times[self.span.start]) - self._step
+
+    @property
+    def length(self) -> float:
+        """Seconds of the span."""
+        return self.end - self._begin
+
+    def _aside(self, width: float) -> float:
+        """Seconds by which the grid lies beside whole steps since 1970, at which servers evaluate subqueries.
+
+        :param width: seconds over which each value is a mean: what is little beside them does not count
+        """
+        aside = self.end % self._step
+        return 0.0 if min(aside, self._step - aside) < 0.02 * self._step or aside <= _LITTLE * width else aside
+
+    @property
+    def _spare(self) -> float:
+        """Seconds by which a span is shortened or lengthened so that it holds its own moments, whichever of its ends counts."""
+        return 1.0 if self._step >= 2.0 else self._step / 2.0
+
+    def tried(self, signal: str, subjects: Sequence[Subject], stat: Stat) -> Iterator[Tried]:
+        """PromQL of a statistic with what it gives, the shortest first."""
+        if catalogue()[signal].kind is Kind.DISTRIBUTION:
+            yield from _there(self._of_distribution(signal, subjects, stat))
+        elif stat == "sum":
+            yield from _there(self.grown(signal, subjects))
+        elif (said := self._said(signal, subjects)) is not None:
+            yield from self._tried(said, signal, subjects, stat)
+
+    def _tried(self, said: Said, signal: str, subjects: Sequence[Subject], stat: Stat) -> Iterator[Tried]:
+        """The same of a signal that has a value in each cell."""
+        if stat == "mean" and said.mean is not None:
+            yield self._at_end(said.mean, self.length)
+        if stat in _EXTREMES:
+            yield from self._extremes(said, stat)
+        elif said.cell is not None and stat in ("last", "first"):
+            yield from _there(self._at_cell(said.cell, said.width, signal, subjects, last=stat == "last"))
+        elif said.cell is not None:
+            lead, function = _FUNCTIONS.get(stat) or _quantile_over(QUANTILES[stat])
+            length = self.length - self._spare
+            if said.own is not None and stat != "mean":
+                yield self._direct(said.own, lead, function, length)
+            yield self._subquery(lead, function, said.cell, said.width, length, self._aside(said.smooth))
+
+    def _direct(self, own: tuple[Part, Series], lead: str, function: Callable[[Floats], float | None], length: float) -> Tried:
+        """A function over a series' own samples."""
+        part, series = own
+        ending = f"[{promql_duration(length)}]{Moment(self.end).text})"
+        text = together((part,), self.across, lambda selector, _: f"{lead}{selector}{ending}")
+        return Tried(text, served.over(series, length, self.end, function))
+
+    def _at_end(self, term: Term, width: float) -> Tried:
+        """A term at the end of the span."""
+        return Tried(term.text(width, Moment(self.end)), _known(term.value(width, np.array([self.end]))[0]))
+
+    def _subquery(
+        self, lead: str, function: Callable[[Floats], float | None], term: Term, width: float, length: float, aside: float
+    ) -> Tried:
+        """A function over what a term gave at each step."""
+        end = self.end - aside
+        inner = term.text(width, Moment(None, -aside))
+        text = f"{lead}({inner})[{promql_duration(length)}:{promql_duration(self._step)}] @ {moment(end)})"
+        values = term.value(width, served.moments_of(end, length, self._step) + aside)
+        known = values[~np.isnan(values)]
+        return Tried(text, function(known) if len(known) else None)
+
+    def _extremes(self, said: Said, stat: Stat) -> Iterator[Tried]:
+        """The highest or lowest of the means over a moment."""
+        cells = self.span.stop - self.span.start
+        moment_ = moment_cells(cells, self._step)
+        width = moment_ * self._step
+        ways = [] if said.mean is None else [(said.mean, width, width)]
+        if said.cell is not None and moment_ == 1:
+            ways.append((said.cell, said.width, max(width, said.smooth)))
+        elif said.cell is not None:
+            ways.append((self._averaged(said.cell, said.width, width), width, max(width, said.smooth)))
+        lead, function = _FUNCTIONS["max" if stat == "peak" else "min"]
+        for term, over, smooth in ways:
+            length = (cells - moment_) * self._step + self._spare
+            yield self._subquery(lead, function, term, over, length, self._aside(smooth))
+
+    def _averaged(self, cell: Term, cell_width: float, width: float) -> Term:
+        """The mean of a cell's term over a moment."""
+        length = width - self._spare
+
+        def text(_width: float, at: Moment) -> str:
+            return f"avg_over_time(({cell.text(cell_width, at)})[{promql_duration(length)}:{promql_duration(self._step)}])"
+
+        def value(_width: float, moments: Floats) -> Floats:
+            back = np.arange(0.0, length, self._step)
+            rows = np.stack([cell.value(cell_width, moments - shift) for shift in back])
+            gone = np.isnan(rows).all(axis=0)
+            out = np.full(len(moments), np.nan)
+            out[~gone] = np.nanmean(rows[:, ~gone], axis=0)
+            return out
+
+        return Term(text, value)
+
+    def _at_cell(self, cell: Term, width: float, signal: str, subjects: Sequence[Subject], *, last: bool) -> Tried | None:
+        """The value in the first or the last known cell."""
+        cells = cells_of(self.frame, signal, subjects, self.across)
+        known = np.flatnonzero(~np.isnan(cells[self.span])) if cells is not None else np.zeros(0, dtype=int)
+        if not len(known):
+            return None
+        at = float(self.frame.grid.times[self.span.start + int(known[-1 if last else 0])])
+        return Tried(cell.text(width, Moment(at)), _known(cell.value(width, np.array([at]))[0]))
+
+    def grown(self, signal: str, subjects: Sequence[Subject]) -> Tried | None:
+        """By how much a running total grew over the span."""
+        pair = self._growth(signal, subjects)
+        if pair is None:
+            return None
+        _, whole = pair
+        return self._at_end(whole, self.length)
+
+    # Distributions
+
+    def _of_distribution(self, signal: str, subjects: Sequence[Subject], stat: Stat) -> Tried | None:
+        """A statistic of what was observed, of one set of names."""
+        parts = self._parts(signal, subjects)
+        held = [one for subject in subjects if (one := self.frame.histogram(signal, subject)) is not None and len(one.times)]
+        if parts is None or len(parts) != 1 or len(held) != len(subjects):
+            return None
+        if any(one.origin.born > self._begin for one in held):
+            return None
+        part, at, scale = parts[0], Moment(self.end), parts[0].origin.scale
+        if stat in QUANTILES:
+            if len(part.selectors) > 1:
+                return None
+            text = _times(quantile(QUANTILES[stat], part.selectors[0], self.length, at), scale)
+            return Tried(text, served.observed_quantile(held, QUANTILES[stat], self.length, self.end))
+        if stat == "sum":
+            text = f"sum(increase({sum_and_count(part)[1]}[{promql_duration(self.length)}]{at.text}))"
+            counts = [served.rates(one.times, one.rates.sum(axis=1), self.length, np.array([self.end]))[0] for one in held]
+            return Tried(text, float(np.nansum(counts)) * self.length)
+        mean = Term(
+            lambda width, at: _times(mean_observed(part, width, at), scale),
+            lambda width, moments: served.observed_mean(held, width, moments),
+        )
+        if stat == "mean":
+            return self._at_end(mean, self.length)
+        return next(self._extremes(Said(mean=mean), stat)) if stat in _EXTREMES else None
+
+    def _parts(self, signal: str, subjects: Sequence[Subject]) -> tuple[Part, ...] | None:
+        """The series of a measured signal of subjects; None if one of them is not measured, or cannot be said."""
+        origins = [self.frame.origins.get((signal, subject)) for subject in subjects]
+        if any(origin is None for origin in origins) or any(not _is_measured(self.frame, signal, one) for one in subjects):
+            return None
+        return parts_of([one for one in origins if one is not None], self.across, catalogue()[signal].kind)
+
+    # Signals
+
+    def _said(self, signal: str, subjects: Sequence[Subject]) -> Said | None:
+        """A signal as a server can say it; None if it cannot."""
+        if all(_is_measured(self.frame, signal, one) for one in subjects):
+            return self._rate(signal, subjects) if catalogue()[signal].kind is Kind.RATE else self._gauge(signal, subjects)
+        if signal in RATIOS:
+            return self._ratio(*RATIOS[signal], subjects, bounded=catalogue()[signal].kind is Kind.RATIO)
+        if signal in QUOTIENTS:
+            return self._quotient(*QUOTIENTS[signal], subjects)
+        return self._same(signal, subjects)
+
+    def _as(self, signal: str, subjects: Sequence[Subject]) -> Said | None:
+        """Another signal, put together in its own way."""
+        asked = _Asked(self.frame, self.span, catalogue()[signal].combine)
+        return asked._said(signal, subjects)
+
+    def _same(self, signal: str, subjects: Sequence[Subject]) -> Said | None:
+        """A signal that is the same as another one, as its cells show."""
+        own = cells_of(self.frame, signal, subjects, self.across)
+        for name in SAME_AS.get(signal, ()):
+            others = _having(self.frame, name, subjects)
+            if not others or own is None or catalogue()[name].kind is Kind.DISTRIBUTION:
+                continue
+            cells = cells_of(self.frame, name, others, catalogue()[name].combine)
+            if cells is not None and _are_same(own[self.span], cells[self.span]):
+                return self._as(name, others)
+        return None
+
+    def _held(self, signal: str, subjects: Sequence[Subject]) -> list[Series] | None:
+        """The measured series of all of the subjects; None if one has none."""
+        held = [_series(self.frame).get((signal, subject)) for subject in subjects]
+        series = [one for one in held if one is not None and len(one.times)]
+        return series if len(series) == len(subjects) else None
+
+    def _rate(self, signal: str, subjects: Sequence[Subject]) -> Said | None:
+        """What is counted per second."""
+        pair = self._growth(signal, subjects)
+        held = self._held(signal, subjects)
+        if pair is None or held is None:
+            return None
+        interval = max(interval_of(one.times) for one in held) or self.frame.recording.step
+        return Said(mean=pair[0], cell=pair[0] if interval * _MANY <= self._step else None, width=self._step)
+
+    def _growth(self, signal: str, subjects: Sequence[Subject]) -> tuple[Term, Term] | None:
+        """How much running totals of subjects grow: per second, and in all."""
+        parts, held = self._parts(signal, subjects), self._held(signal, subjects)
+        if parts is None or held is None or not parts[0].origin.counter:
+            return None
+        if any(one.origin.born > self._begin for one in held):
+            return self._born(parts, held)
+        across = self.across
+
+        def value(width: float, moments: Floats) -> Floats:
+            rows = [served.rates(one.times, one.values, width, moments) for one in held]
+            return served.put_together(rows, across)
+
+        def text(width: float, at: Moment) -> str:
+            return together(parts, across, ranged("rate", width, at))
+
+        def whole(width: float, at: Moment) -> str:
+            return together(parts, across, ranged("increase", width, at))
+
+        return Term(text, value), Term(whole, lambda width, moments: value(width, moments) * width)
+
+    def _born(self, parts: Sequence[Part], held: Sequence[Series]) -> tuple[Term, Term] | None:
+        """The same of totals that began at 0 where they appeared: a rate would not count what they began with."""
+        first = parts[0]
+        plain = len(parts) == len(first.selectors) == 1 and not first.by and not first.origin.copies
+        if not plain or self.across is not Combine.SUM or first.origin.combine != "sum":
+            return None
+
+        def text(width: float, at: Moment) -> str:
+            selector, before = first.selectors[0], Moment(at.end, at.offset + width)
+            return _times(f"(sum({selector}{at.text}) - (sum({selector}{before.text}) or vector(0)))", first.origin.scale)
+
+        def value(width: float, moments: Floats) -> Floats:
+            grown = [served.totals_at(one, moments) - served.totals_at(one, moments - width) for one in held]
+            gone = [moments - one.times[-1] > _LOOKBACK for one in held]
+            return np.where(np.any(gone, axis=0), np.nan, np.sum(grown, axis=0))
+
+        rate = Term(lambda width, at: f"{text(width, at)} / {width:g}", lambda width, moments: value(width, moments) / width)
+        return rate, Term(text, value)
+
+    def _gauge(self, signal: str, subjects: Sequence[Subject]) -> Said | None:
+        """A level or a state."""
+        parts, held = self._parts(signal, subjects), self._held(signal, subjects)
+        if parts is None or held is None:
+            return None
+        across = self.across
+        interval = max(interval_of(one.times) for one in held) or self.frame.recording.step
+        flagged = any(part.origin.flag for part in parts)
+        is_last = interval > 1.05 * self._step or catalogue()[signal].kind is Kind.STATE
+        patience = max(_PATIENCE * self.frame.recording.step, self._step, _PATIENCE * min(interval, _SLOWEST))
+        function, values = ("last_over_time", served.lasts) if is_last else ("avg_over_time", served.averages)
+        cell = Term(
+            lambda width, at: together(parts, across, ranged(function, width, at)),
+            lambda width, moments: served.put_together([values(one, width, moments) for one in held], across),
+        )
+        mean = Term(
+            lambda width, at: together(parts, across, ranged("avg_over_time", width, at)),
+            lambda width, moments: served.put_together([served.averages(one, width, moments) for one in held], across),
+        )
+        whole = all(one.origin.series == 1 for one in held)
+        single = whole and len(held) == len(parts) == len(parts[0].selectors) == 1 and not parts[0].origin.copies
+        own = (
+            (parts[0], held[0])
+            if single and interval >= 0.67 * self._step and not flagged and parts[0].origin.scale > 0
+            else None
+        )
+        width = patience if is_last else self._apart(held)
+        return Said(mean if whole and not flagged else None, cell if whole or not is_last else None, width, 0.0, own)
+
+    def _apart(self, held: Sequence[Series]) -> float:
+        """Length of a cell; a second less where samples lie on its edges, of which not every server leaves out the first."""
+        phase = (self.end - held[0].times[-5:]) % self._step
+        on_edge = bool((np.minimum(phase, self._step - phase) < 0.05).any())
+        return self._step - self._spare if on_edge and self._step >= 2.0 else self._step
+
+    def _ratio(self, part: str, whole: str, subjects: Sequence[Subject], *, bounded: bool) -> Said | None:
+        """One rate by another, over the last minute."""
+        pair = self._pair(part, whole, subjects)
+        if pair is None or pair[0].mean is None or pair[1].mean is None:
+            return None
+        above, below = pair[0].mean, pair[1].mean
+        width = max(1, round(_MINUTE / self._step)) * self._step
+
+        def value(width: float, moments: Floats) -> Floats:
+            lower = below.value(width, moments)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                return np.where(lower > 0, above.value(width, moments) / lower, np.nan)
+
+        def text(width: float, at: Moment) -> str:
+            return f"{above.text(width, at)} / ({below.text(width, at)} > 0)"
+
+        greatest = float(np.nanmax(value(width, served.moments_of(self.end, self.length, self._step)), initial=0.0))
+        if not (bounded and greatest > 1.0):
+            return Said(cell=Term(text, value), width=width, smooth=width)
+        most = Term(
+            lambda width, at: f"clamp_max({text(width, at)}, 1)", lambda width, moments: np.minimum(value(width, moments), 1.0)
+        )
+        return Said(cell=most, width=width, smooth=width)
+
+    def _quotient(self, above: str, below: str, subjects: Sequence[Subject]) -> Said | None:
+        """One level by another."""
+        pair = self._pair(above, below, subjects)
+        if pair is None or pair[0].cell is None or pair[1].cell is None:
+            return None
+        (upper, lower), widths = (pair[0].cell, pair[1].cell), (pair[0].width, pair[1].width)
+
+        def value(_width: float, moments: Floats) -> Floats:
+            divisor = lower.value(widths[1], moments)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                return np.where(divisor > 0, upper.value(widths[0], moments) / divisor, np.nan)
+
+        cell = Term(lambda _width, at: f"{upper.text(widths[0], at)} / {lower.text(widths[1], at)}", value)
+        return Said(cell=cell, width=self._step)
+
+    def _pair(self, part: str, whole: str, subjects: Sequence[Subject]) -> tuple[Said, Said] | None:
+        """Two signals of the same single subject, or of all that the service has."""
+        if len(subjects) != 1:
+            return None
+        having = [_having(self.frame, name, subjects) for name in (part, whole)]
+        said = [self._as(name, some) if some else None for name, some in zip((part, whole), having, strict=True)]
+        return None if said[0] is None or said[1] is None else (said[0], said[1])
+
+
+_FUNCTIONS: Mapping[str, tuple[str, Callable[[Floats], float | None]]] = {
+    "mean": ("avg_over_time(", lambda values: float(np.mean(values))),
+    "min": ("min_over_time(", lambda values: float(np.min(values))),
+    "max": ("max_over_time(", lambda values: float(np.max(values))),
+    "changes": ("changes(", lambda values: float(np.count_nonzero(np.diff(values)))),
+    "spread": ("stddev_over_time(", lambda values: float(np.std(values))),
+    "slope": ("deriv(", lambda _values: None),
+}
+"""Statistics over time as PromQL has them. A slope's moments count, too: it is derived."""
+
+
+def _quantile_over(share: float) -> tuple[str, Callable[[Floats], float | None]]:
+    """A quantile over time."""
+    return f"quantile_over_time({share:g}, ", lambda values: float(np.quantile(values, share))
+
+
+def _there(tried: Tried | None) -> Iterator[Tried]:
+    if tried is not None:
+        yield tried
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _times(text: str, scale: float) -> str:
+    """A value of the source in base units."""
+    return text if scale == 1.0 else f"({text}) * {scale:g}"
+
+
+def _series(frame: Frame) -> Mapping[tuple[str, Subject], Series]:
+    """Every measured series by signal and subject, as a server has it: without samples that say that there is no value."""
+    return frame.remembered(
+        ("series by subject",), lambda: {(one.signal, one.subject): _told(one) for one in frame.recording.series}
+    )
+
+
+def _told(one: Series) -> Series:
+    """A series without its NaN."""
+    told = ~np.isnan(one.values)
+    return one if told.all() else replace(one, times=one.times[told], values=one.values[told])
+
+
+def _is_measured(frame: Frame, signal: str, subject: Subject) -> bool:
+    """Whether a source brought a signal, and it was not worked out of others."""
+    if catalogue()[signal].kind is Kind.DISTRIBUTION:
+        return frame.histogram(signal, subject) is not None
+    return (signal, subject) in _series(frame) and frame.measured(signal, subject) is not None
+
+
+def interval_of(times: Floats) -> float:
+    """Usual distance of samples, seconds; 0 if there is but one."""
+    return float(np.median(np.diff(times))) if len(times) > 1 else 0.0
+
+
+def _are_same(one: Floats, other: Floats) -> bool:
+    """Whether two rows of cells are the same where both are known, which they mostly are."""
+    known = ~np.isnan(one)
+    both = known & ~np.isnan(other)
+    return bool(both.sum() >= 0.9 * max(known.sum(), 1)) and bool(np.allclose(one[both], other[both], rtol=1e-6, atol=1e-12))
 
 
 def _having(frame: Frame, signal: str, subjects: Sequence[Subject]) -> list[Subject]:
-    """Those of the subjects that have a signal, or all that have it."""
+    """Those of the subjects that have a signal, or of the service all that have it."""
     having = frame.subjects_of(signal)
-    return [subject for subject in having if subject in subjects] or having
+    own = [subject for subject in having if subject in subjects]
+    return own or (having if any(subject.scope is Scope.SERVICE for subject in subjects) else [])
 
 
-def _query(origins: Sequence[Origin], signal: str, stat: Stat, span: str) -> str:
-    """PromQL of one signal of one or several subjects."""
-    if stat in _EXTREMES:
-        return f"{_EXTREMES[stat]}(({_query(origins, signal, 'mean', promql_duration(MOMENT))})[{span}:])"
-    entry = catalogue()[signal]
-    name, matchers = _shared(origins)
-    selector = f"{name}{{{matchers}}}" if matchers else name
-    if entry.kind is Kind.DISTRIBUTION:
-        braced = f"{{{matchers}}}" if matchers else ""
-        if stat in QUANTILES:
-            return f"histogram_quantile({QUANTILES[stat]:g}, sum by (le) (rate({name}_bucket{braced}[{span}])))"
-        total, count = (f"sum(rate({name}_{part}{braced}[{span}]))" for part in ("sum", "count"))
-        return f"{total} / {count}"
-    if signal in MASKS:
-        return f"{selector}[{span}]"
+def onset_width(frame: Frame, signal: str, subjects: Sequence[Subject]) -> float:
+    """Seconds before it is seen at which a change of a signal may have come: a cell, a scrape, and what a ratio is taken over."""
+    series, leaves = _series(frame), _leaves(frame, signal, subjects)
+    intervals = [
+        interval_of(one.times)
+        for name in leaves
+        for subject in _related(frame, name, subjects)
+        if (one := series.get((name, subject)) or frame.histogram(name, subject)) is not None
+    ]
+    scrape = min(max(intervals, default=frame.recording.step), _SLOWEST)
+    over = _MINUTE if signal in RATIOS or signal in _OVER_A_MINUTE else 0.0
+    return max(frame.grid.step, scrape, over)
+
+
+# Inputs
+
+
+def _inputs(frame: Frame, signal: str, subjects: Sequence[Subject], span: slice) -> Iterator[Input]:
+    """What a value was worked out of, each with a query that shows it."""
+    seen: dict[str, Input] = {}
+    for name in _leaves(frame, signal, subjects):
+        having = _related(frame, name, subjects)
+        text = _to_look_at(frame, name, having, span)
+        if text and text not in seen:
+            seen[text] = Input(signal=name, subject=str(having[0] if len(having) == 1 else subjects[0]), query=text)
+    yield from list(seen.values())[:_MOST_INPUTS]
+
+
+def _leaves(frame: Frame, signal: str, subjects: Sequence[Subject]) -> dict[str, None]:
+    """The measured signals that a signal follows from."""
+    found: dict[str, None] = {}
+    waiting, met = [signal], {signal}
+    while waiting:
+        name = waiting.pop(0)
+        if any(_is_measured(frame, name, one) for one in _related(frame, name, subjects)):
+            found[name] = None
+        elif name in DERIVATIONS:
+            new = [need for need in DERIVATIONS[name].needs if need not in met]
+            met.update(new)
+            waiting += new
+    return found
+
+
+def _related(frame: Frame, signal: str, subjects: Sequence[Subject]) -> list[Subject]:
+    """Whose values of a signal a value of subjects can rest on."""
+    having = frame.subjects_of(signal)
+    own = [one for one in having if one in subjects]
+    near = {other for subject in subjects for other in frame.related(subject, catalogue()[signal].scope)}
+    return own or [one for one in having if one in near] or having
+
+
+def _to_look_at(frame: Frame, signal: str, subjects: Sequence[Subject], span: slice) -> str:
+    """PromQL that shows a measured signal over a span: its mean, however its series are put together."""
+    origins = [origin for one in subjects if (origin := frame.origins.get((signal, one))) is not None and origin.selector]
+    if not origins:
+        return ""
+    how = catalogue()[signal].combine
+    asked = [_Asked(frame, part, how) for part in (span, frame.grid.window)]
+    tried = [one for each in asked for one in each.tried(signal, subjects, "mean")]
+    if tried:
+        return next((one.text for one in tried if one.value is not None), "")
+    times, step = frame.grid.times, frame.grid.step
+    end, length = float(times[span.stop - 1]), (span.stop - span.start) * step
+    at, window = Moment(end).text, promql_duration(length)
+    selector = shared_selector(origins)
+    if catalogue()[signal].kind is Kind.DISTRIBUTION:
+        sums, counts = sum_and_count(Part((selector, *origins[0].more), origins[0]))
+        return f"sum(rate({sums}[{window}]{at})) / sum(rate({counts}[{window}]{at}))"
     if origins[0].counter:
-        return f"sum({'increase' if stat == 'sum' else 'rate'}({selector}[{span}]))"
-    over = (
-        f"quantile_over_time({QUANTILES[stat]:g}, {selector}[{span}])"
-        if stat in QUANTILES
-        else f"{_OVER_TIME[stat]}({selector}[{span}])"
+        return f"sum(rate({selector}[{window}]{at}))"
+    text = f"avg_over_time({selector}[{window}]{at})"
+    return together(
+        [Part((selector,), replace(origins[0], copies=(), flag="", scale=1.0, offset=0.0))], Combine.MAX, lambda *_: text
     )
-    return f"{_AGGREGATE[entry.combine]}({over})" if len(origins) > 1 else over
 
 
-def _shared(origins: Sequence[Origin]) -> tuple[str, str]:
-    """Metric name and the matchers that all selectors have in common."""
-    name = origins[0].selector.partition("{")[0]
-    common = _matchers(origins[0].selector)
-    for origin in origins[1:]:
-        own = frozenset(_matchers(origin.selector))
-        common = tuple(matcher for matcher in common if matcher in own)
-    return name, ",".join(common)
+def share_reckoned(
+    frame: Frame, part: str, whole: str, subjects: Sequence[Subject], span: slice, value: float | None
+) -> Reckoning:
+    """How a share of what was counted over a span can be worked out again.
+
+    :param subjects: whose counters they are: the service for all of them
+    :param value: the share
+    """
+    asked = _Asked(frame, span, Combine.SUM)
+    having = [_having(frame, name, subjects) for name in (part, whole)]
+    tried = [asked.grown(name, some) if some else None for name, some in zip((part, whole), having, strict=True)]
+    if value is not None and tried[0] is not None and tried[1] is not None:
+        above, below = tried[0].value, tried[1].value
+        if above is not None and below and _agree(above / below, value):
+            return Reckoning(f"{tried[0].text} / {tried[1].text}")
+    return looked_at(frame, (part, whole), subjects, span)
 
 
-@lru_cache(maxsize=4096)
-def _matchers(selector: str) -> tuple[str, ...]:
-    """The matchers of a selector, each once."""
-    return tuple(dict.fromkeys(match.group() for match in _MATCHER.finditer(selector)))
+def looked_at(frame: Frame, signals: Sequence[str], subjects: Sequence[Subject], span: slice | None = None) -> Reckoning:
+    """The queries of what a value was worked out of, where no single one gives it."""
+    span = span or frame.grid.window
+    found = {one.query: one for name in signals for one in _inputs(frame, name, subjects, span)}
+    return Reckoning("", tuple(found.values())[:_MOST_INPUTS])

@@ -27,6 +27,10 @@ _LEAST_KNOWN = 0.1
 """With less than this share of its cells known a span says nothing about a signal."""
 
 
+AMOUNTS = frozenset({"seconds", "bytes", "joules", "ratio", "cores", "flop"})
+"""Units of what is measured rather than counted: their sums need not be whole."""
+
+
 def exact(value: float) -> Interval:
     """A value without doubt."""
     return Interval(value, value, value)
@@ -122,13 +126,23 @@ def _slopes(values: Floats, times: Floats) -> Floats:
     return np.array([float(np.polyfit(times, row, 1)[0]) for row in values])
 
 
+def moment_cells(cells: int, step: float) -> int:
+    """Cells that make the moment of ``peak`` and ``trough`` in a span of so many."""
+    return max(1, round(min(MOMENT, cells * step / 3.0) / step))
+
+
+def moment_of(span: slice, step: float) -> float:
+    """Seconds that make the moment of ``peak`` and ``trough`` in a span of cells."""
+    return moment_cells(span.stop - span.start, step) * step
+
+
 def _extremes(totals: Floats, counts: Floats | Bools, stat: Stat, step: float) -> Floats:
     """The highest or lowest mean of five minutes in a row, of each row; NaN if less than half of any five minutes is known.
 
     :param totals: what is added up in each cell, shape (S, T)
     :param counts: by how many it is divided, shape (S, T)
     """
-    width = max(1, round(min(MOMENT, totals.shape[1] * step / 3.0) / step))
+    width = moment_cells(totals.shape[1], step)
     there = np.isfinite(totals) & (counts > 0)
     total, count, cells = (_moving(np.where(there, rows, 0.0), width) for rows in (totals, counts, np.ones(totals.shape)))
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -15,10 +15,12 @@ def _symptom(entry: Entry) -> Symptom:
     """A broken promise as a symptom."""
     vital = entry.vital
     value, limit = vital.value or 0.0, vital.limit or 0.0
+    signal, stat = entry.measured
     evidence = Evidence(
-        signal=entry.signal or vital.name,
+        signal=signal,
         subject=vital.subject,
-        stat=entry.stat,
+        stat=stat,
+        phrase="" if stat else vital.title,
         value=vital.value,
         low=vital.low,
         high=vital.high,
@@ -30,6 +32,7 @@ def _symptom(entry: Entry) -> Symptom:
         verdict=Verdict.PRESENT,
         since=vital.since,
         query=vital.query,
+        derived_from=vital.derived_from,
         spark=vital.spark,
     )
     where = f" of {vital.subject}" if entry.is_part else ""

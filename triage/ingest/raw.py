@@ -14,6 +14,7 @@ class RawSeries:
     :param labels: all labels, scrape labels (job, instance) included
     :param times: Unix seconds, ascending, shape (T,)
     :param values: shape (T,)
+    :param added: labels that whoever collected it put on: no server knows them
     :param rate: values are already per second (a server computed them) instead of a running total
     """
 
@@ -22,3 +23,4 @@ class RawSeries:
     times: Floats
     values: Floats
     rate: bool = False
+    added: frozenset[str] = frozenset()

@@ -92,6 +92,19 @@ class Limit(Part):
     threshold_of: str = ""
 
 
+class Input(Part):
+    """A measured signal that a derived value was worked out of.
+
+    :param signal: of the vocabulary
+    :param subject: ``scope/id``
+    :param query: PromQL that shows its mean over the same span, with the moment at which it is asked
+    """
+
+    signal: str
+    subject: str
+    query: str
+
+
 class Evidence(Part):
     """One measured (or missing) thing that a verdict rests on.
 
@@ -109,19 +122,23 @@ class Evidence(Part):
     :param also: further limits that the same value was held against, each with the same verdict
     :param baseline: the same statistic before the window
     :param verdict: whether this condition holds: present, absent (it does not), unknown
-    :param since: when the condition began to hold, Unix seconds; null if unknown or before all data
+    :param since: when the condition was first seen to hold, Unix seconds; null if unknown or before all data
+    :param since_low: after which moment it began to hold: the last one that was looked at before; null where since is exact
     :param until: when it ceased to hold; null if it still does, or nobody can say
     :param text: what the event or fact says as it was written, or why the value is missing
     :param phrase: what an event or something odd says, in words for people; empty of what is measured
     :param fields: the values that were taken out of the line or event: Xid, PCI address, limit, address, exception …
     :param who: what people call the subject (``GPU 3 on gpu-node-01``); empty where that is its id
-    :param query: how to look at it by hand (PromQL), empty where there is none
+    :param query: PromQL that gives this very value, with the moment at which it is asked; empty where no single query does
+    :param derived_from: what the value was worked out of, where no single query gives it and a source speaks PromQL
+    :param moment: of ``peak`` and ``trough`` the seconds over which each mean is taken
     :param spark: the values over time
     """
 
     signal: str
     subject: str
     stat: str = ""
+    moment: float | None = None
     value: float | None = None
     low: float | None = None
     high: float | None = None
@@ -135,12 +152,14 @@ class Evidence(Part):
     baseline: float | None = None
     verdict: Verdict
     since: float | None = None
+    since_low: float | None = None
     until: float | None = None
     text: str = ""
     phrase: str = ""
     fields: dict[str, str] = Field(default_factory=dict)
     who: str = ""
     query: str = ""
+    derived_from: tuple[Input, ...] = ()
     spark: Spark | None = None
 
     def __hash__(self) -> int:
@@ -155,7 +174,8 @@ class Finding(Part):
     :param subjects: every subject it was found on, worst first
     :param subject: the worst of them
     :param who: what people call the subjects, in the same order
-    :param onset: when it began, Unix seconds; null if before all data or unknown
+    :param onset: when it was first seen, Unix seconds; null if before all data or unknown
+    :param onset_low: after which moment it began: a scrape, or what a ratio is taken over, before; null where onset is exact
     :param confidence: what its evidence proves, a step less where something contradicts it or could not be looked at
     :param until: when it was over; null if it goes on, or nobody can say
     :param leads_to: kinds found present that this one explains
@@ -181,6 +201,7 @@ class Finding(Part):
     severity: Severity
     role: Role
     onset: float | None
+    onset_low: float | None = None
     until: float | None = None
     confidence: Confidence
     evidence: tuple[Evidence, ...]
@@ -253,6 +274,7 @@ class Vital(Part):
     :param reason: why it is open, or what broke it, one sentence
     :param mean: over the window, of a delay of which no quantile is known
     :param noticed: whether the state of the service rests on it; not on what is only told (that nobody measures it, the KV cache)
+    :param query: PromQL that gives this very value; ``derived_from`` where no single query does
     """
 
     name: str
@@ -275,6 +297,7 @@ class Vital(Part):
     mean: float | None = None
     noticed: bool = True
     query: str = ""
+    derived_from: tuple[Input, ...] = ()
     spark: Spark | None = None
 
 

@@ -46,6 +46,15 @@ class Origin:
     :param selector: PromQL selector of the very series, or empty where there is none
     :param counter: the source is a cumulative counter, so a query must take its rate
     :param scale: factor from the source's unit to the base unit
+    :param offset: added after scaling
+    :param more: selectors of the series of other names that are put together with it; of a mean that two counters make its count
+    :param combine: how several series make one value: ``sum``, ``mean``, ``max``, ``min``
+    :param copies: labels in which copies of one series differ, of which the greatest counts
+    :param flag: PromQL that makes 1 or 0 of a sample ``{}``; empty if its value counts
+    :param plain: a query can say all that was done with the samples
+    :param born: when a running total last appeared that was counted from 0, since its target shows that it was not there before,
+        Unix seconds; 0 if none did
+    :param series: how many series of the source it is made of
     """
 
     dialect: str
@@ -53,6 +62,14 @@ class Origin:
     selector: str = ""
     counter: bool = False
     scale: float = 1.0
+    offset: float = 0.0
+    more: tuple[str, ...] = ()
+    combine: str = "sum"
+    copies: tuple[str, ...] = ()
+    flag: str = ""
+    plain: bool = True
+    born: float = 0.0
+    series: int = 1
 
 
 @dataclass(frozen=True, slots=True)

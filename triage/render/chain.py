@@ -49,6 +49,26 @@ def trigger(findings: Sequence[Finding], member: Finding) -> Finding:
     return min(causes or members, key=_when)
 
 
+def began_by(node: Node) -> float | None:
+    """By when a finding had begun: when it was first seen, or when what follows from it was, as far as it may have begun by then.
+
+    A cause often needs longer to show itself than its effect: a rate over a minute, a share of many requests.
+    """
+    finding = node.finding
+    if finding.onset is None or finding.onset_low is None:
+        return finding.onset
+    after = [by for child in node.follows if (by := began_by(child)) is not None and by >= finding.onset_low]
+    return min([finding.onset, *after])
+
+
+def seen_late(node: Node) -> float:
+    """Seconds by which a finding was first seen surely after something that follows from it; 0 where their times overlap."""
+    finding = node.finding
+    begun = finding.onset if finding.onset_low is None else finding.onset_low
+    first = min((by for child in node.follows if (by := began_by(child)) is not None), default=None)
+    return 0.0 if begun is None or first is None else max(begun - first, 0.0)
+
+
 def _when(finding: Finding) -> tuple[bool, float]:
     """Order in time; an unknown onset may have been before all data, and is put last since it proves nothing."""
     return finding.onset is None, finding.onset or 0.0

@@ -22,7 +22,7 @@ from triage.render.answer import (
     rivals_of,
     titles_of_roots,
 )
-from triage.render.chain import Node, trees, trigger
+from triage.render.chain import Node, began_by, seen_late, trees, trigger
 from triage.render.chart import chart
 from triage.render.reading import (
     Reading,
@@ -33,9 +33,11 @@ from triage.render.reading import (
     decider,
     gaps,
     judged_with,
+    late_words,
     layer_told,
     meaning,
     muted_line,
+    no_later,
     place,
     queries,
     reading,
@@ -307,7 +309,8 @@ def _chain(one: Diagnosis) -> Iterable[str]:
 def _node(node: Node, one: Diagnosis) -> str:
     """A finding of the tree as a list item, and what follows from it as a list within."""
     finding = node.finding
-    when = "" if finding.onset is None else f"<time>{clock(finding.onset, one.window.end)}</time> "
+    seen = no_later(began_by(node), finding, one.window.end)
+    when = f"<time>{seen}</time> " if seen else ""
     notes = [
         f"loop: feeds {html(target.rule)} again; set off by {html(trigger(one.findings, finding).rule)},"
         " and may go on after that is mended"
@@ -318,7 +321,9 @@ def _node(node: Node, one: Diagnosis) -> str:
     below = f"<ul>{''.join(_node(child, one) for child in node.follows)}</ul>" if node.follows else ""
     link = f'<a href="#{_anchor(finding.rule)}">{html(finding.title)}</a> <code>{html(finding.rule)}</code>'
     because = f'<p class="because">because {html(node.because)}</p>' if node.because else ""
-    return f"<li>{when}{link}{because}{said}{below}</li>"
+    late = seen_late(node)
+    slow = f'<p class="because">{html(late_words(late))}</p>' if late > 0 else ""
+    return f"<li>{when}{link}{because}{slow}{said}{below}</li>"
 
 
 def _contributing(one: Diagnosis) -> Iterable[str]:

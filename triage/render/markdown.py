@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 from triage.model.diagnosis import Diagnosis, Evidence, Finding, LayerState, Promised, Spark, Status, Verdict
-from triage.model.units import clock
 from triage.render.answer import first_finding, is_open, rest, rival_line, rivals_of, titles_of_roots
 from triage.render.brief import five_in_markdown
-from triage.render.chain import Node, trees, trigger
+from triage.render.chain import Node, began_by, seen_late, trees, trigger
 from triage.render.reading import (
     against,
     began,
@@ -16,9 +15,11 @@ from triage.render.reading import (
     gaps,
     is_refused,
     judged_with,
+    late_words,
     layer_told,
     listed,
     muted_line,
+    no_later,
     place,
     queries,
     reading,
@@ -201,11 +202,14 @@ def _chain(one: Diagnosis, *, verbose: bool) -> Iterable[str]:
 def _node(node: Node, one: Diagnosis, depth: int) -> Iterable[str]:
     """A finding of the tree as a list item, and what follows from it as a list within."""
     finding, margin = node.finding, "  " * depth
-    when = "" if finding.onset is None else f"{clock(finding.onset, one.window.end)} "
+    seen = no_later(began_by(node), finding, one.window.end)
+    when = f"{seen} " if seen else ""
     read = reading(finding.evidence[0], one.window.end) if finding.evidence and depth else None
     proof = f": {markdown(read.what)} {markdown(read.compared)}" if read else ""
     because = f", because {markdown(node.because)}" if node.because else ""
     yield f"{margin}- {when}**{markdown(finding.title)}** {code(finding.rule)}{because}{proof}"
+    if (late := seen_late(node)) > 0:
+        yield f"{margin}  - {late_words(late)}"
     for target in node.back:
         origin = trigger(one.findings, finding).rule
         yield f"{margin}  - loop: feeds {code(target.rule)} again; set off by {code(origin)}, may go on after that is mended"

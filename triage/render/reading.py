@@ -10,6 +10,7 @@ from triage.model.diagnosis import (
     Diagnosis,
     Evidence,
     Finding,
+    Input,
     LayerState,
     LayerView,
     Limit,
@@ -45,6 +46,7 @@ _MOMENTS = frozenset({"observed:change", "observed:life", "observed:said"})
 FLOORS = frozenset({"answers", "quality"})
 """Vital signs of which more is better."""
 
+_EXTREMES = {"peak": "highest", "trough": "lowest"}
 _QUANTILES = frozenset({"median", "p50", "p95", "p99"})
 """Statistics that stand behind a name as they are: ``TTFT p95``."""
 
@@ -307,6 +309,7 @@ def vital_evidence(vital: Vital, diagnosis: Diagnosis) -> Evidence:
         until=vital.until,
         text=vital.reason if vital.state is Promised.OPEN else "",
         query=vital.query,
+        derived_from=vital.derived_from,
         spark=vital.spark,
     )
 
@@ -406,6 +409,18 @@ def began(finding: Finding, near: float) -> str:
     return lasted(finding.onset, finding.until, near) or "since an unknown time"
 
 
+def no_later(by: float | None, finding: Finding, near: float) -> str:
+    """By when a finding had begun; with ``≤`` where it began between two looks. Empty if nobody knows."""
+    if by is None:
+        return ""
+    return clock(by, near) if finding.onset_low is None else f"≤ {clock(by, near)}"
+
+
+def late_words(late: float) -> str:
+    """Why a cause stands at a later time than what follows from it."""
+    return f"shows itself {duration(late)} later than what follows from it"
+
+
 def window(diagnosis: Diagnosis) -> str:
     """The window that was judged, and the time it was compared with."""
     span = diagnosis.window
@@ -424,15 +439,28 @@ def counted(count: int, noun: str) -> str:
 
 
 def queries(findings: Iterable[Finding]) -> list[tuple[str, str]]:
-    """Ways to look at the evidence by hand, each once: what it shows (empty for a command) and the line to run."""
+    """Ways to look at the evidence by hand, each once: what it shows (empty for a command) and the line to run.
+
+    A query gives the very value that stands beside it; where no single one does, what the value was derived from is looked at.
+    """
     lines: dict[str, str] = {}
     for finding in findings:
         for evidence in finding.evidence:
+            what = f"{_what(evidence)} of {evidence.who or named(evidence.subject)}: {_measured(evidence)[0]}"
             if evidence.query:
-                lines.setdefault(evidence.query, f"{noun_of(evidence)} of {evidence.who or named(evidence.subject)}")
+                lines.setdefault(evidence.query, what)
+            lead = f"{what}, derived; "
+            for one in inputs_of(evidence):
+                lines.setdefault(one.query, f"{lead}input: {catalogue()[one.signal].noun} of {named(one.subject)} (mean)")
+                lead = ""
         for command in finding.check:
             lines.setdefault(command, "")
     return [(what, line) for line, what in lines.items()]
+
+
+def inputs_of(evidence: Evidence) -> tuple[Input, ...]:
+    """What a value that no single query gives was derived from."""
+    return () if evidence.query else evidence.derived_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -521,7 +549,13 @@ def _what(evidence: Evidence) -> str:
     name = noun_of(evidence)
     if not evidence.stat or evidence.lasting is not None or is_told(evidence):
         return name
-    return f"{name} {evidence.stat}" if evidence.stat in _QUANTILES else f"{name} ({evidence.stat})"
+    return f"{name} {evidence.stat}" if evidence.stat in _QUANTILES else f"{name} ({stat_of(evidence)})"
+
+
+def stat_of(evidence: Evidence) -> str:
+    """The statistic as what it is: ``highest 47 s mean`` for a peak."""
+    word = _EXTREMES.get(evidence.stat)
+    return evidence.stat if word is None or evidence.moment is None else f"{word} {duration(evidence.moment)} mean"
 
 
 def id_of(evidence: Evidence) -> str:

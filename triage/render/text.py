@@ -15,7 +15,7 @@ from triage.model.diagnosis import (
 from triage.model.units import clock
 from triage.render.answer import first_finding, is_open, rest, rival_line, rivals_of, titles_of_roots
 from triage.render.brief import write_five
-from triage.render.chain import Node, trees, trigger
+from triage.render.chain import Node, began_by, seen_late, trees, trigger
 from triage.render.page import Line, Page, Row, Words
 from triage.render.reading import (
     Reading,
@@ -29,10 +29,12 @@ from triage.render.reading import (
     in_a_word,
     is_refused,
     judged_with,
+    late_words,
     layer_told,
     listed,
     meaning,
     muted_line,
+    no_later,
     place,
     queries,
     reading,
@@ -366,6 +368,11 @@ class _Report:
                 self.page.blank()
                 self._finding(finding)
 
+    @property
+    def _when_width(self) -> int:
+        """Letters of the times in the chain, some of which have the sign that it was no later."""
+        return max(len(no_later(one.onset, one, self.near)) for one in self.diagnosis.findings)
+
     def _node(self, node: Node, stem: str, branch: str, below: str) -> None:
         """One finding of the tree and what follows from it, the time at the left.
 
@@ -374,7 +381,7 @@ class _Report:
         """
         finding = node.finding
         sign, style = SEVERITY_SIGNS[finding.severity]
-        when = "        " if finding.onset is None else clock(finding.onset, self.near)
+        when = no_later(began_by(node), finding, self.near).rjust(self._when_width)
         self.page.para(
             [(finding.title, "strong"), "  ", finding.rule],
             lead=[(f"{when}  ", "dim"), (f"{stem}{branch}", "dim"), (f"{sign} ", style)],
@@ -389,6 +396,8 @@ class _Report:
     def _node_notes(self, node: Node) -> list[Line]:
         """What is said below a finding in the tree: its first evidence, and where it feeds back."""
         lines: list[Line] = [(f"because {node.because}", "dim")] if node.because else []
+        if (late := seen_late(node)) > 0:
+            lines.append((late_words(late), "dim"))
         if node.finding.role != "root" and node.finding.evidence:
             read = reading(node.finding.evidence[0], self.near)
             lines.append((f"{read.what} {read.compared}".rstrip(), "dim"))

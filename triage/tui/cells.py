@@ -7,7 +7,7 @@ from typing import cast, get_args
 import numpy as np
 
 from triage.engine.frame import Frame
-from triage.engine.queries import query_of
+from triage.engine.queries import reckoned
 from triage.engine.rules.conditions import subjects_for
 from triage.engine.sparks import spark_of
 from triage.engine.statistics import cells_of, statistic
@@ -207,6 +207,6 @@ def _side(
 ) -> Side:
     """One subject with its curve."""
     cells = cells_of(frame, signal.name, members, signal.combine)
-    query = inert_text(query_of(frame, signal.name, members, stat), _LONGEST)
+    query = inert_text(reckoned(frame, signal.name, members, stat).query, _LONGEST)
     links = tuple(inert_text(str(link)) for link in frame.recording.links.get(one, ()))
     return Side(inert_text(str(one)), value, verdict, spark_of(cells, frame.grid, None), query, links)

@@ -18,6 +18,7 @@ from triage.render.reading import (
     against,
     began,
     gaps,
+    inputs_of,
     is_told,
     lasted,
     layer_told,
@@ -312,12 +313,15 @@ def foot_of(evidence: Evidence, snapshot: Snapshot, question: Question | None = 
 
 
 def _foot_lines(evidence: Evidence, snapshot: Snapshot, question: Question | None, width: int) -> Iterator[Content]:
-    queries = copies_of(evidence, question.finding if question is not None else None)
     written = happened(evidence, snapshot)
     if written is not None:
         yield from _event_lines(written, snapshot, width)
-    if queries:
-        yield labelled("by hand", text((queries[0], "command")), width, "strong")
+    inputs = inputs_of(evidence)
+    if evidence.query:
+        yield labelled("by hand", text((evidence.query, "command")), width, "strong")
+    elif inputs:
+        nouns = dict.fromkeys(catalogue()[one.signal].noun for one in inputs)
+        yield labelled("derived", Content(f"from {', '.join(nouns)}"), width, "strong")
     yield labelled("of", text(named(evidence.subject)), width)
     drawn = coarse(evidence, snapshot) if not is_told(evidence) else None
     for label, said in numbers(drawn, snapshot.near) if drawn is not None else []:
@@ -329,8 +333,12 @@ def _foot_lines(evidence: Evidence, snapshot: Snapshot, question: Question | Non
         yield labelled("values", text(values_in(evidence)), width)
     if evidence.text and written is None:
         yield labelled("says", text(evidence.text), width)
-    for line in queries[1:]:
-        yield labelled("also", text((line, "command")), width, "strong")
+    for one in inputs:
+        yield labelled("input", text((one.query, "command")), width, "strong")
+    shown = {evidence.query, *(one.query for one in inputs)}
+    for line in copies_of(evidence, question.finding if question is not None else None):
+        if line not in shown:
+            yield labelled("also", text((line, "command")), width, "strong")
 
 
 def _event_lines(events: Sequence[Event], snapshot: Snapshot, width: int) -> Iterator[Content]:
@@ -344,9 +352,14 @@ def _event_lines(events: Sequence[Event], snapshot: Snapshot, width: int) -> Ite
 
 
 def copies_of(evidence: Evidence | None, finding: Finding | None = None) -> tuple[str, ...]:
-    """Lines that check it by hand: the evidence's own query, then the finding's commands."""
-    own = [evidence.query] if evidence is not None and evidence.query else []
-    return tuple(dict.fromkeys([*own, *(finding.check if finding is not None else ())]))
+    """Lines that check it by hand: the evidence's own query or those of what it was derived from, then the finding's commands.
+
+    The queries of the finding's other evidence give other values: they stand with those.
+    """
+    own = ([evidence.query] if evidence.query else [one.query for one in evidence.derived_from]) if evidence is not None else []
+    others = {one.query for one in finding.evidence} if finding is not None else set()
+    commands = [line for line in finding.check if line not in others] if finding is not None else []
+    return tuple(dict.fromkeys([*own, *commands]))
 
 
 def of_subject(evidence: Evidence, subject: str) -> Evidence:

@@ -148,11 +148,6 @@ def test_the_order_follows_from_the_needs() -> None:
         in_order([Derivation("x", ("b",), first.cells), first, second])
 
 
-def test_where_a_person_looks_is_an_input() -> None:
-    """At something that the derivation needs."""
-    assert [one.signal for one in DERIVATIONS.values() if one.look_at and one.look_at not in one.needs] == []
-
-
 def test_one_way_for_each_signal() -> None:
     """No signal stands in two tables, where the later one would replace the earlier one in silence."""
     from triage.engine import derived

@@ -39,10 +39,7 @@ def derive(frame: Frame) -> None:
             subject for subject in _subjects(frame, catalogue()[signal].scope) if always or frame.cells(signal, subject) is None
         ]
         rows = {subject: cells for subject in asked if (cells := derivation.cells(frame, subject)) is not None}
-        look_at = {
-            subject: origin for subject in rows if (origin := frame.origins.get((derivation.look_at, subject))) is not None
-        }
-        frame.put_all(signal, rows, look_at)
+        frame.put_all(signal, rows)
     frame.recording = with_drift(frame)
 
 

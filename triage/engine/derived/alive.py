@@ -235,7 +235,6 @@ DERIVATIONS = (
         "engine.stalled",
         ("batch.running", "queue.waiting", "engine.step_time", "engine.sleeping", *_RATES_OF_LIFE),
         _stalled,
-        look_at="batch.running",
     ),
     Derivation("replica.lost", _ALIVE_NEEDS, _lost),
     Derivation("replica.falsely_ready", (*_ALIVE_NEEDS, "backend.healthy", "engine.stalled"), _falsely_ready),

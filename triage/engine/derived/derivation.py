@@ -17,22 +17,19 @@ class Derivation:
 
     :param signal: its name in the vocabulary
     :param needs: signals that are looked at, all of them: what is derived itself is derived before (facts need no order)
-    :param look_at: the input at which a person looks by hand
     """
 
     signal: str
     needs: tuple[str, ...]
     cells: Cells
-    look_at: str = ""
 
 
-def share_of(signal: str, part: str, whole: str, look_at: str = "") -> Derivation:
+def share_of(signal: str, part: str, whole: str) -> Derivation:
     """A part of a whole, both rates of one subject."""
     return Derivation(
         signal,
         (part, whole),
         lambda frame, subject: share(frame.cells(part, subject), frame.cells(whole, subject), frame),
-        look_at,
     )
 
 

@@ -163,7 +163,6 @@ DERIVATIONS = (
         "container.cpu_throttled",
         "container.cpu_throttled_periods",
         "container.cpu_periods",
-        look_at="container.cpu_throttled_periods",
     ),
     quotient_of("process.fds_ratio", "process.open_fds", "process.max_fds"),
     Derivation(

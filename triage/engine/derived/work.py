@@ -94,7 +94,6 @@ DERIVATIONS = (
             "prefix.hit_ratio_reported",
         ),
         _prefix_hit_ratio,
-        look_at="prefix.hits",
     ),
     Derivation("prefill.per_request", ("tokens.prompt_computed", "tokens.prompt", *traffic.FINISHED), _prefill_per_request),
     share_of("offload.hit_ratio", "offload.hits", "offload.queries"),

@@ -10,7 +10,7 @@ from triage.engine.explanation.sentence import sentence
 from triage.engine.explanation.wording import check_lines
 from triage.engine.frame import Frame
 from triage.engine.rules.evaluate import Answer, Ruling
-from triage.model.diagnosis import Confidence, Finding, Role, Severity, Verdict
+from triage.model.diagnosis import Confidence, Evidence, Finding, Role, Severity, Verdict
 from triage.model.playbook import Advice
 from triage.model.rule import GRADES, Rule
 from triage.model.vocabulary import Cause
@@ -96,6 +96,16 @@ def _onset(answers: Sequence[Answer]) -> float | None:
     return min((answer.since for answer in answers if answer.since is not None), default=None)
 
 
+def _earliest(onset: float | None, evidence: Sequence[Evidence], frame: Frame) -> float | None:
+    """After which moment a finding began: as what was seen first says; of an event it is the moment itself."""
+    if onset is None:
+        return None
+    first = [one for one in evidence if one.since == onset and one.verdict is Verdict.PRESENT]
+    if any(one.signal.startswith("event:") for one in first):
+        return None
+    return min([one.since_low for one in first if one.since_low is not None], default=onset - frame.grid.step)
+
+
 def _end(answers: Sequence[Answer]) -> float | None:
     """When it was over on all subjects; None if it goes on with any."""
     ends = [answer.until for answer in answers]
@@ -141,6 +151,7 @@ def _finding(ruling: Ruling, place: Place, role: Role, frame: Frame, advice: Cal
         severity=severity,
         role=role,
         onset=onset,
+        onset_low=_earliest(onset, evidence, frame),
         until=_end(answers),
         confidence=confidence_of(worst),
         evidence=evidence,

@@ -10,7 +10,7 @@ from triage.engine.frame import Frame
 from triage.engine.observations.comparing import PER, floor_of
 from triage.engine.observations.curves import block_of
 from triage.engine.observations.telling import size_of
-from triage.engine.queries import query_of
+from triage.engine.queries import looked_at
 from triage.engine.rules.families import family_of
 from triage.engine.sparks import spark_of
 from triage.engine.statistics import cells_of
@@ -355,7 +355,6 @@ def _made(
         evidence = Evidence(
             signal=way[0],
             subject=str(subject),
-            stat="mean",
             value=worst,
             unit=unit,
             op="<" if signal.worse == "down" else ">",
@@ -363,7 +362,7 @@ def _made(
             threshold_of="elsewhere",
             verdict=Verdict.PRESENT,
             text=text,
-            query=query_of(frame, way[0], subjects, "mean"),
+            derived_from=looked_at(frame, way, subjects).inputs,
             spark=spark_of(cells_of(frame, way[0], subjects, signal.combine), frame.grid, None),
         )
     return Observation(

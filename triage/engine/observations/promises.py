@@ -30,10 +30,12 @@ def _observed(entry: Entry, frame: Frame) -> Observation:
     """One broken promise."""
     vital = entry.vital
     text = f"{vital.title} of {vital.subject}: {vital.reason or f'beyond {vital.limit_of}'}"
+    signal, stat = entry.measured
     evidence = Evidence(
-        signal=entry.signal or vital.name,
+        signal=signal,
         subject=vital.subject,
-        stat=entry.stat,
+        stat=stat,
+        phrase="" if stat else vital.title,
         value=vital.value,
         unit=vital.unit,
         threshold=vital.limit,
@@ -43,6 +45,7 @@ def _observed(entry: Entry, frame: Frame) -> Observation:
         since=vital.since,
         text=text,
         query=vital.query,
+        derived_from=vital.derived_from,
     )
     return Observation(
         sort="promise",

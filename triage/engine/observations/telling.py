@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from triage.engine.frame import Frame
-from triage.engine.queries import query_of
+from triage.engine.queries import looked_at
 from triage.engine.rules.families import family_of
 from triage.engine.sparks import spark_of
 from triage.engine.statistics import cells_of
@@ -64,7 +64,6 @@ def shift(
         evidence = Evidence(
             signal=name,
             subject=str(subject),
-            stat="mean",
             value=value,
             unit=unit,
             op=">" if up else "<",
@@ -73,7 +72,8 @@ def shift(
             baseline=usual if against == "past" else None,
             verdict=Verdict.PRESENT,
             since=since,
-            query=query_of(frame, name, subjects, "mean"),
+            since_low=None if onset is None else onset[0],
+            derived_from=looked_at(frame, [name], subjects).inputs,
             spark=spark_of(cells_of(frame, name, subjects, signal.combine), frame.grid, since),
             text=text,
         )

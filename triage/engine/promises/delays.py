@@ -25,7 +25,7 @@ from triage.engine.promises.entries import (
 )
 from triage.engine.promises.table import DELAYS, Delay
 from triage.engine.quantiles import Interval, quantile
-from triage.engine.queries import query_of
+from triage.engine.queries import reckoned
 from triage.engine.sparks import spark_of
 from triage.engine.statistics import cells_of, statistic, together
 from triage.model.diagnosis import Promised, Vital
@@ -262,7 +262,9 @@ def _judged(delay: Delay, name: str, signal: str, subjects: tuple[Subject, ...],
     if state is Promised.KEPT and limit.usual is not None and whole.value is not None and whole.value.low >= delay.bad:
         state, reason = Promised.OPEN, "it is as slow as it was before, and that is slower than anybody likes"
     is_over = bool(broken) and lately not in broken and lately[1].whole > 0
-    value = _shown(tallies, broken)[1].value
+    shown = _shown(tallies, broken)
+    value = shown[1].value
+    by_hand = reckoned(frame, signal, subjects, limit.stat, shown[0].cells)
     if state is Promised.KEPT and value is not None and value.high > limit.well:
         value, reason = (value, _AS_BEFORE) if limit.usual is not None else (_within(value, limit), _bounded_by_sum(limit))
     since = began(cells, frame, limit.value) if broken else None
@@ -284,7 +286,8 @@ def _judged(delay: Delay, name: str, signal: str, subjects: tuple[Subject, ...],
         harm=_harm(broken, value, limit, delay, is_over=is_over),
         reason=reason,
         mean=whole.mean if value is None else None,
-        query=query_of(frame, signal, subjects, limit.stat),
+        query=by_hand.query,
+        derived_from=by_hand.inputs,
         spark=spark_of(cells, frame.grid, since),
     )
     return Entry(vital, signal, subjects, limit.stat)

@@ -59,6 +59,12 @@ class Entry:
     stat: Stat = "mean"
 
     @property
+    def measured(self) -> tuple[str, str]:
+        """Signal and statistic that the value is; the promise's own name where it was worked out of several things."""
+        is_its_own = self.signal != "" and self.stat != "mean"
+        return (self.signal, self.stat) if is_its_own else (self.vital.name, "")
+
+    @property
     def is_part(self) -> bool:
         """Whether it is about a part of the service."""
         return not self.vital.subject.startswith(f"{Scope.SERVICE.value}/")

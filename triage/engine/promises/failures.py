@@ -20,7 +20,7 @@ from triage.engine.promises.entries import (
     surely_above,
 )
 from triage.engine.promises.table import LOSSES, Loss, View
-from triage.engine.queries import query_of
+from triage.engine.queries import Reckoning, looked_at, share_reckoned
 from triage.engine.sparks import spark_of
 from triage.engine.statistics import together
 from triage.model.diagnosis import Promised, Vital
@@ -45,6 +45,9 @@ _ALL = 0.9999
 
 _MOST_BURN = 20.0
 """Times what is allowed beyond which more does not count: a promise of one in a hundred thousand is easily broken."""
+
+_ROUNDING = 0.005
+"""Two counts that differ by less are the same."""
 
 _LITTLE = 0.1
 """Chosen: a broken promise whose harm cannot be measured is not nothing."""
@@ -203,11 +206,12 @@ def _judged(loss: Loss, count: Count, of: str, frame: Frame) -> Entry:
     signals = (count.view.asked, *count.view.lost)
     tallies = [(span, count.within(span.cells, step)) for span in spans(frame, (count.view.asked,))]
     broken = [(span, tally) for span, tally in tallies if _is_broken(span, tally, limit)]
-    (lost, asked), lately = tallies[0][1], tallies[-1]
+    lately = tallies[-1]
     state, reason = _state(loss, tallies, broken, limit, frame, count)
     with np.errstate(invalid="ignore", divide="ignore"):
         cells = np.where(count.asked > 0, np.clip(np.nan_to_num(count.lost) / count.asked, 0.0, 1.0), np.nan)
-    shown = _shown(tallies, broken)[1] if broken else (lost, asked)
+    part, shown = _shown(tallies, broken) if broken else tallies[0]
+    by_hand = _by_hand(count, part.cells, of, frame)
     value = shown[0] / shown[1] if shown[1] > 0 else None
     is_over = bool(broken) and lately not in broken and lately[1][1] > 0
     since = began(cells, frame, limit.value) if broken else None
@@ -228,10 +232,25 @@ def _judged(loss: Loss, count: Count, of: str, frame: Frame) -> Entry:
         until=ended(cells, frame, limit.value, lately[0].cells) if is_over else None,
         harm=_harm(broken, limit, is_over=is_over),
         reason=reason,
-        query=query_of(frame, signal, frame.subjects_of(signal), "mean"),
+        query=by_hand.query,
+        derived_from=by_hand.inputs,
         spark=spark_of(cells, frame.grid, since),
     )
     return Entry(vital, signal if any(frame.of(name) for name in signals) else "", count.subjects)
+
+
+def _by_hand(count: Count, span: slice, of: str, frame: Frame) -> Reckoning:
+    """How the share can be worked out again: by one counter of losses, unless several tell of it in turn."""
+    subjects = [Subject(Scope.SERVICE, frame.recording.service)] if of == service_of(frame) else list(count.subjects)
+    signal, step = _loudest(count, frame), frame.grid.step
+    row = total(frame, signal) if of == service_of(frame) else frame.cells(signal, subjects[0])
+    asked = total(frame, count.view.asked) if of == service_of(frame) else count.asked
+    lost, whole = count.within(span, step)
+    alone = row is not None and abs(float(np.nansum(row[span])) * step - lost) <= _ROUNDING * max(lost, 1.0)
+    counted = asked is not None and abs(float(np.nansum(asked[span])) * step - whole) <= _ROUNDING * max(whole, 1.0)
+    if not (alone and counted) or signal == count.view.asked:
+        return looked_at(frame, (*count.view.lost, count.view.asked), subjects, span)
+    return share_reckoned(frame, signal, count.view.asked, subjects, span, lost / whole if whole > 0 else None)
 
 
 def _why_not_counted(loss: Loss, share: float, limit: Limit) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 from triage.engine.derived.arithmetic import total
 from triage.engine.frame import Frame
 from triage.engine.promises.entries import Entry, began, ended, is_stale, now, open_vital, service_of
-from triage.engine.queries import query_of
+from triage.engine.queries import reckoned
 from triage.engine.sparks import spark_of
 from triage.engine.statistics import MOMENT, of_cells, together
 from triage.model.diagnosis import Promised, Vital
@@ -64,6 +64,7 @@ def _judged(frame: Frame, signal: str, subjects: tuple[Subject, ...], of: str, o
     bad = worst < limit
     lost: Floats = usual - cells
     since = began(lost, frame, _POINTS) if bad else None
+    by_hand = reckoned(frame, signal, subjects, "trough", across=Combine.MEAN)
     vital = Vital(
         name="quality",
         title=title,
@@ -78,7 +79,8 @@ def _judged(frame: Frame, signal: str, subjects: tuple[Subject, ...], of: str, o
         until=ended(lost, frame, _POINTS, now(frame, (signal,))) if bad else None,
         harm=(usual - worst) / _BAD if bad else 0.0,
         reason=f"in the worst {quantity(MOMENT, 'seconds')} the score is {quantity(worst, 'ratio')}" if bad else "",
-        query=query_of(frame, signal, subjects, "mean"),
+        query=by_hand.query,
+        derived_from=by_hand.inputs,
         spark=spark_of(cells, frame.grid, since),
     )
     return Entry(vital, signal, subjects, "trough")
@@ -88,6 +90,7 @@ def _spoilt(frame: Frame, spoilt: Floats) -> Entry:
     """Answers whose numbers were none: every one of them is wrong."""
     count = float(np.nansum(spoilt[frame.grid.window])) * frame.grid.step
     since = began(spoilt, frame, 0.0)
+    by_hand = reckoned(frame, "output.corrupted", frame.subjects_of("output.corrupted"), "sum", across=Combine.SUM)
     vital = Vital(
         name="corrupted",
         title="answers that hold no numbers",
@@ -100,7 +103,8 @@ def _spoilt(frame: Frame, spoilt: Floats) -> Entry:
         since=since,
         harm=1.0,
         reason=f"{count:.0f} requests got logits that are no numbers",
-        query=query_of(frame, "output.corrupted", frame.subjects_of("output.corrupted"), "mean"),
+        query=by_hand.query,
+        derived_from=by_hand.inputs,
         spark=spark_of(spoilt, frame.grid, since),
     )
     return Entry(vital, "output.corrupted", tuple(frame.subjects_of("output.corrupted")))

@@ -8,12 +8,13 @@ from triage.engine.derived.arithmetic import total
 from triage.engine.frame import Frame
 from triage.engine.promises.entries import Entry, began, is_stale, now, service_of
 from triage.engine.promises.table import DELAYS, FULL
-from triage.engine.queries import query_of
+from triage.engine.queries import looked_at, share_reckoned
 from triage.engine.sparks import spark_of
 from triage.engine.statistics import MOMENT
 from triage.model.diagnosis import Promised, Vital
-from triage.model.recording import Floats
+from triage.model.recording import Floats, Subject
 from triage.model.units import quantity
+from triage.model.vocabulary import Scope
 
 Told = Mapping[str, object]
 """What is known of a vital beforehand, by its fields."""
@@ -42,8 +43,8 @@ def queues(frame: Frame) -> Iterator[Entry]:
     for name, title, waits, leaves in _QUEUES:
         waiting = total(frame, waits)
         if waiting is not None and not np.isnan(waiting[frame.grid.window]).all():
-            told = {"name": name, "title": title, "subject": service_of(frame), "unit": "seconds"}
-            told["query"] = query_of(frame, waits, frame.subjects_of(waits), "mean")
+            told: dict[str, object] = {"name": name, "title": title, "subject": service_of(frame), "unit": "seconds"}
+            told["derived_from"] = looked_at(frame, (waits, leaves), _service(frame), now(frame, (waits,))).inputs
             ended = _finished(frame) if leaves == "finished" else total(frame, leaves)
             yield Entry(_wait(frame, waits, waiting, ended, told), waits, tuple(frame.subjects_of(waits)))
     yield from _pace(frame)
@@ -76,6 +77,11 @@ def _slowest(cells: Floats, width: int) -> float:
     """The highest mean of any five minutes; infinite if nothing is known."""
     parts = [part for at in range(0, len(cells), width) if not np.isnan(part := cells[at : at + width]).all()]
     return max((float(np.nanmean(part)) for part in parts), default=float("inf"))
+
+
+def _service(frame: Frame) -> list[Subject]:
+    """The service as a subject."""
+    return [Subject(Scope.SERVICE, frame.recording.service)]
 
 
 def _finished(frame: Frame) -> Floats | None:
@@ -156,6 +162,7 @@ def _thrown_out(frame: Frame) -> Iterator[Entry]:
     full = max(float(np.nanmax(cells[span], initial=0.0)) for cells in fill.values())
     pace = 0.0 if ended is None or np.isnan(ended[span]).all() else float(np.nanmean(ended[span]))
     rate = float(np.nanmean(thrown[span]))
+    by_hand = share_reckoned(frame, "preemptions", "finished", _service(frame), span, rate / pace if pace > 0 else None)
     bad = full >= FULL and rate > 0 and rate >= _THROWN_OUT * pace
     vital = Vital(
         name="preempted_ratio",
@@ -168,6 +175,7 @@ def _thrown_out(frame: Frame) -> Iterator[Entry]:
         limit_of="per finished request, with the cache full",
         harm=_HARM if bad else 0.0,
         reason=f"the cache is full and {rate:.2g} requests a second are thrown out of it" if bad else "",
-        query=query_of(frame, "preemptions", frame.subjects_of("preemptions"), "mean"),
+        query=by_hand.query,
+        derived_from=by_hand.inputs,
     )
     yield Entry(vital, "preemptions", tuple(frame.subjects_of("preemptions")))

@@ -11,7 +11,7 @@ from triage.engine.derived.arithmetic import total
 from triage.engine.frame import Frame
 from triage.engine.promises.entries import is_stale, now, open_vital, service_of
 from triage.engine.promises.table import DELAYS, FULL
-from triage.engine.queries import query_of
+from triage.engine.queries import reckoned
 from triage.engine.sparks import spark_of
 from triage.engine.statistics import together
 from triage.model.diagnosis import NOT_MEASURED, Promised, Vital
@@ -53,11 +53,13 @@ def _cache(frame: Frame) -> Iterator[Vital]:
     state, reason = _room(cells, frame)
     lately = cells[now(frame, ("kv.usage",))]
     before = cells[: frame.grid.first]
+    by_hand = reckoned(frame, "kv.usage", frame.subjects_of("kv.usage"), "max", across=Combine.MAX)
     more = {
         "value": float(np.nanmax(cells[frame.grid.window])),
         "now": None if np.isnan(lately).all() else float(np.nanmax(lately)),
         "baseline": None if np.isnan(before).all() else float(np.nanmax(before)),
-        "query": query_of(frame, "kv.usage", frame.subjects_of("kv.usage"), "max"),
+        "query": by_hand.query,
+        "derived_from": by_hand.inputs,
         "spark": spark_of(cells, frame.grid, None),
     }
     yield Vital.model_validate({**about, **more, "subject": service_of(frame), "state": state, "reason": reason})

@@ -9,12 +9,12 @@ import numpy as np
 from triage.engine.frame import Frame
 from triage.engine.onset import longest_run, onset_index
 from triage.engine.quantiles import Interval
-from triage.engine.queries import query_of
+from triage.engine.queries import onset_width, reckoned
 from triage.engine.rules.context import NEVER, Context, Look, Outcome, Span
 from triage.engine.rules.occurrences import matches, occurred, seen
 from triage.engine.rules.peers import peers_of
 from triage.engine.sparks import spark_of
-from triage.engine.statistics import cells_of, exact, known, statistic
+from triage.engine.statistics import AMOUNTS, cells_of, exact, known, moment_of, statistic
 from triage.model.diagnosis import Evidence, Spark, Verdict
 from triage.model.recording import Floats, Subject
 from triage.model.rule import All, Any, Bound, Condition, Gone, Known, Measure, Not, Observed, Occurrence, Operand, Stat
@@ -204,11 +204,13 @@ def _explained(measure: Measure, context: Context, subjects: Sequence[Subject], 
     frame, value, threshold = context.frame, weighed.value, weighed.threshold
     base = _usual(measure, context, subjects) if subjects else None
     exactly = value is None or value.low == value.high
+    looked = span_of(measure, frame)
+    by_hand = reckoned(frame, measure.signal, subjects, measure.stat, looked, across_of(measure))
     return Evidence(
         signal=measure.signal,
         subject=str(subjects[0] if len(subjects) == 1 else context.subject),
         stat=measure.stat,
-        value=None if value is None else value.estimate,
+        value=None if value is None else _whole(value.estimate, measure, weighed),
         low=None if value is None or exactly else value.low,
         high=None if value is None or exactly or not np.isfinite(value.high) else value.high,
         unit=_unit(measure),
@@ -220,11 +222,25 @@ def _explained(measure: Measure, context: Context, subjects: Sequence[Subject], 
         baseline=base.estimate if base and np.isfinite(base.estimate) else None,
         verdict=weighed.verdict,
         since=span[0],
+        since_low=None if span[0] is None else span[0] - onset_width(frame, measure.signal, subjects),
         until=span[1],
         text=_why_missing(frame, measure.signal) if value is None else weighed.text,
-        query=query_of(frame, measure.signal, subjects, measure.stat),
+        moment=moment_of(looked, frame.grid.step) if measure.stat in ("peak", "trough") else None,
+        query=by_hand.query,
+        derived_from=by_hand.inputs,
         spark=None if threshold is None else _curve(frame, measure.signal, subjects, across_of(measure), span[0]),
     )
+
+
+def _whole(value: float, measure: Measure, weighed: Weighed) -> float:
+    """A count as the whole number that it is, unless that would read as if another verdict followed from it.
+
+    One that was read a little before and a little after the ends of a span comes out as no whole number.
+    """
+    signal, whole = catalogue()[measure.signal], float(round(value))
+    if measure.stat != "sum" or signal.kind is not Kind.RATE or signal.unit in AMOUNTS or weighed.threshold is None:
+        return value
+    return whole if _compared(exact(whole), bound_of(measure)[0], weighed.threshold) is weighed.verdict else value
 
 
 def _curve(frame: Frame, signal: str, subjects: Sequence[Subject], across: Combine, since: float | None) -> Spark | None:

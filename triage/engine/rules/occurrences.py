@@ -312,6 +312,7 @@ def seen(asked: Observed, context: Context) -> Look:
             threshold=float(asked.at_most if asked.at_most is not None else least),
             verdict=verdict,
             since=since,
+            since_low=first.onset[0] if first and first.onset else None,
             text=first.text if first else "nothing odd seen" if judged else "nothing that could be judged",
             phrase=of_observation(first) if first else "",
             fields=values_of(first.attrs) if first else {},

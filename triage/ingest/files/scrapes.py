@@ -89,7 +89,7 @@ def moment_of(scrape: Scrape, first: float | None, last: float | None) -> float 
 
 def labelled(series: Iterable[RawSeries], labels: Mapping[str, str]) -> list[RawSeries]:
     """Series with the labels that a scraper would have put on them; what they say themselves stays."""
-    return [replace(one, labels={**labels, **one.labels}) for one in series]
+    return [replace(one, labels={**labels, **one.labels}, added=frozenset(labels.keys() - one.labels.keys())) for one in series]
 
 
 def gathered(parts: Iterable[Iterable[RawSeries]]) -> list[RawSeries]:

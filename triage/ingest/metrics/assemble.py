@@ -7,6 +7,7 @@ from itertools import accumulate
 
 import numpy as np
 
+from triage.ingest.metrics.finding import Finder, Made, metric_of
 from triage.ingest.metrics.naming import Group, Use, Ways
 from triage.ingest.metrics.rates import (
     STALENESS_STEPS,
@@ -45,12 +46,6 @@ _NAMED = 3
 _MOST_DIGITS = 4
 """No engine holds so many adapters that their number has more; a longer one is a name."""
 
-_TELLING = (
-    "service", "pod", "replica", "instance", "job", "node", "Hostname", "UUID", "gpu", "deployment", "envoy_cluster_name",
-)  # fmt: skip
-"""Labels that find a series again."""
-
-
 _PROGRAMS = (Scope.REPLICA, Scope.GATEWAY, Scope.CLIENT)
 """Dialects of these scopes are spoken by programs that count from their own start."""
 
@@ -74,7 +69,8 @@ class Assembler:
     """
 
     def __init__(self, series: Iterable[RawSeries], step: float) -> None:
-        self._company = _Company(series)
+        self._company, self._finder = _Company(series), Finder(series)
+        self._done = Made()
         self.series: list[Series] = []
         self.histograms: list[Histogram] = []
         self._step = step
@@ -94,6 +90,7 @@ class Assembler:
             for elder in elders:
                 if _begin(elder) < made.times[0] and (before := self._made(elder)) is not None:
                     made = _continued(before, made)
+                    made = replace(made, origin=replace(made.origin, plain=False))
             if isinstance(made, Series):
                 self.series.append(made)
             else:
@@ -129,6 +126,7 @@ class Assembler:
 
     def _made(self, group: Group) -> Series | Histogram | None:
         """The signal of one group; None if there is nothing, or nothing that can be true."""
+        self._done = Made()
         if group.use.entry.type == "histogram":
             return self._histogram(group)
         return self._series(group)
@@ -139,14 +137,18 @@ class Assembler:
         if not len(times):
             return None
         times, values = self._in_range(group, times, values * entry.scale + entry.offset)
-        return Series(entry.signal, group.subject, times, values, _origin(group)) if len(times) else None
+        origin = self._finder.origin(group, self._done)
+        return Series(entry.signal, group.subject, times, values, origin) if len(times) else None
 
     def _values(self, group: Group) -> Samples:
         """Combined samples of the group in the source's unit."""
         entry = group.use.entry
         counter = entry.type == "counter"
         found = self._rates(group) if counter else [_Piece(use, one, one.times, one.values) for use, one in group.parts]
-        found = [_measured(piece) for piece in found]
+        measured = [_measured(piece) for piece in found]
+        if any(one is not other for one, other in zip(measured, found, strict=True)):
+            self._done = replace(self._done, plain=False)
+        found = measured
         pieces = [replace(piece, values=_flags(piece.values, entry)) for piece in found if len(piece.times)]
         if not pieces:
             return np.empty(0), np.empty(0)
@@ -172,7 +174,7 @@ class Assembler:
         """The group's running totals as rates; none if one of them is no running total."""
         if any(not one.rate and goes_backwards(one.times, one.values, self._step) for _, one in group.parts):
             first = min(float(one.times[0]) for _, one in group.parts)
-            says = f"{_metric(group)} of {group.use.dialect.title} falls time and again without a restart"
+            says = f"{metric_of(group)} of {group.use.dialect.title} falls time and again without a restart"
             self._fault(group, says, ": it is no running total, or several processes answer in turn", "falls", first)
             return []
         return [_Piece(use, one, *self._rate(one, group)) for use, one in group.parts]
@@ -186,9 +188,13 @@ class Assembler:
         if one.rate:
             return one.times, one.values
         if group.use.entry.type == "histogram" and (begun := self._company.begun(one)):
+            self._done = Made(plain=False)
             return one.times, one.values / (one.times - begun)
         company = self._company.of(one, group)
         times, totals = (one.times, one.values) if company is None else since_absence(one.times, one.values, company)
+        if len(times) > len(one.times):
+            fell = bool((np.diff(one.values) < 0).any())
+            self._done = Made(plain=self._done.plain and not fell, born=max(self._done.born, float(one.times[0])))
         return to_rates(times, totals)
 
     def _in_range(self, group: Group, times: Floats, values: Floats) -> Samples:
@@ -202,6 +208,7 @@ class Assembler:
         name = "below-zero" if signal.low == 0 and values[broken][0] < 0 else "beyond-range"
         first = float(times[broken][0])
         self._fault(group, f"{group.use.dialect.title} says {values[broken][0]:g}", _why_not(signal, values[broken]), name, first)
+        self._done = replace(self._done, plain=False)
         keep = ~broken if broken.mean() <= _SLIPS else np.zeros(len(values), dtype=bool)
         return times[keep], values[keep]
 
@@ -220,7 +227,7 @@ class Assembler:
         if total is None or (sums is None and not any(part == "bucket" for part, _ in rows)):
             return None
         bounds = {bound: row for (part, bound), row in rows.items() if part == "bucket"} | {np.inf: total}
-        return _histogram(group, bounds, sums)
+        return _histogram(group, bounds, sums, self._finder.origin(group, self._done))
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,7 +371,7 @@ def _together(pieces: Sequence[_Piece], how: Combine, copies: Sequence[str], *, 
     return combined(parts, how, rates=rates, staleness=staleness, scrapes=scrapes)
 
 
-def _histogram(group: Group, rows: dict[float, Samples], sums: Samples | None) -> Histogram:
+def _histogram(group: Group, rows: dict[float, Samples], sums: Samples | None, origin: Origin) -> Histogram:
     """A distribution on the times of its total count.
 
     :param rows: cumulative rates by upper bound, +inf among them
@@ -380,7 +387,7 @@ def _histogram(group: Group, rows: dict[float, Samples], sums: Samples | None) -
         np.array(bounds) * entry.scale,
         bucket_rates(np.maximum.accumulate(cumulative, axis=0)),
         _on(times, *sums) * entry.scale if sums else np.full(len(times), np.nan),
-        _origin(group),
+        origin,
     )
 
 
@@ -445,37 +452,3 @@ def _sentence(why: str, told: Mapping[Subject, str]) -> str:
     subjects = sorted(told)
     more = f" and {len(subjects) - _NAMED} more" if len(subjects) > _NAMED else ""
     return f"{told[subjects[0]]}{why} ({', '.join(map(str, subjects[:_NAMED]))}{more})"
-
-
-def _metric(group: Group) -> str:
-    """The source's name of what the group measures."""
-    return min(use.metric or one.name for use, one in group.parts if use.part != "count")
-
-
-def _origin(group: Group) -> Origin:
-    """Where the group's series came from, with a selector that finds them again."""
-    entry = group.use.entry
-    return Origin(group.use.dialect.name, _metric(group), _selector(group), entry.type == "counter", entry.scale)
-
-
-def _selector(group: Group) -> str:
-    """PromQL selector of a group: its name or names, and the labels that all its series share."""
-    names = sorted({use.metric or one.name for use, one in group.parts if use.part != "count"})
-    shared = set(group.parts[0][1].labels.items())
-    for _, one in group.parts[1:]:
-        shared &= one.labels.items()
-    telling = {*_TELLING, *group.use.entry.where, *group.use.dialect.engines}
-    keep = {label: value for label, value in shared if label in telling}
-    if "pod" in keep or "replica" in keep:
-        keep.pop("instance", None)
-    conditions = [f'{label}="{_escaped(value)}"' for label, value in sorted(keep.items())]
-    if len(names) > 1:
-        conditions.insert(0, f'__name__=~"{_escaped("|".join(names))}"')
-    inner = ",".join(conditions)
-    name = names[0] if len(names) == 1 else ""
-    return f"{name}{{{inner}}}" if inner else name
-
-
-def _escaped(value: str) -> str:
-    """A label value inside a PromQL string."""
-    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -4,12 +4,11 @@ from collections.abc import Iterator
 
 from textual.content import Content
 
-from triage.model.diagnosis import Verdict
-from triage.model.units import clock
+from triage.model.diagnosis import Finding, Verdict
 from triage.model.vocabulary import Layer
 from triage.render.answer import left_over, odd_line, unread_line
-from triage.render.chain import Node, trees, trigger
-from triage.render.reading import gaps, reading
+from triage.render.chain import Node, began_by, seen_late, trees, trigger
+from triage.render.reading import gaps, late_words, no_later, reading
 from triage.tui.drawn import Draw
 from triage.tui.places import Stop
 from triage.tui.rows import counted_title, finding_row, note_row, odd_row, short_row, title_row, to_do_row
@@ -113,13 +112,13 @@ class ChainScreen(ListScreen):
         others = [finding for finding in findings if f"rule:{finding.rule}" not in drawn]
         if others:
             rows.append(title_row("contributing"))
-            rows += [finding_row(finding, _when(finding.onset, self.snapshot), ()) for finding in others]
+            rows += [finding_row(finding, _when(finding.onset, finding, self.snapshot), ()) for finding in others]
         return rows or [note_row("nothing was found")]
 
 
-def _when(onset: float | None, snapshot: Snapshot) -> Content:
-    """The time of an onset, in a column of its own."""
-    return text((f"{clock(onset, snapshot.near) if onset is not None else '':8}  ", "dim"))
+def _when(by: float | None, finding: Finding, snapshot: Snapshot) -> Content:
+    """By when a finding had begun, in a column of its own."""
+    return text((f"{no_later(by, finding, snapshot.near):>10}  ", "dim"))
 
 
 def _tree(node: Node, snapshot: Snapshot, stem: str, branch: str, below: str) -> Iterator[Row]:
@@ -128,7 +127,7 @@ def _tree(node: Node, snapshot: Snapshot, stem: str, branch: str, below: str) ->
     :param stem: lines from above, up to this finding's own branch
     :param below: what its children have there instead of the branch
     """
-    lead = Content.assemble(_when(node.finding.onset, snapshot), text((f"{stem}{branch}", "dim")))
+    lead = Content.assemble(_when(began_by(node), node.finding, snapshot), text((f"{stem}{branch}", "dim")))
     yield finding_row(node.finding, lead, _notes(node, snapshot))
     for child in node.follows:
         is_last = child is node.follows[-1]
@@ -139,6 +138,8 @@ def _notes(node: Node, snapshot: Snapshot) -> Iterator[Content]:
     """What is said below a finding: how it follows from the one above, its first evidence, and where it feeds back."""
     if node.because:
         yield text((f"because {node.because}", "dim"))
+    if (late := seen_late(node)) > 0:
+        yield text((late_words(late), "dim"))
     if node.finding.evidence:
         read = reading(node.finding.evidence[0], snapshot.near)
         yield text((f"{read.what} {read.compared}".strip(), "dim"))

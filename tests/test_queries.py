@@ -1,0 +1,174 @@
+"""Every query that a report prints gives the value that stands above it: asked of a real Prometheus that holds the recordings.
+
+A sample of the recorded cases, by a hash of their names, is enough for a run of all tests; ``TRIAGE_ALL_CASES=1`` asks all.
+"""
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from math import isnan
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.servers import Stored, get, prometheus_holding, victoria_metrics_with
+from triage.engine.diagnose import diagnose
+from triage.engine.rules.loading import load_rules
+from triage.ingest.files.incident import read_incident
+from triage.ingest.metrics.openmetrics import read_text
+from triage.model.diagnosis import Diagnosis, Evidence, Input, Vital
+
+pytestmark = pytest.mark.slow
+
+HERE = Path(__file__).parent
+MEASURED = sorted(path.parent for folder in ("incidents", "quiet") for path in (HERE / folder).glob("*/metrics.om*"))
+ALWAYS = ("retry-storm", "overload", "bad-release", "kv-exhaustion")
+"""Recorded from real engines, every two seconds."""
+
+SAMPLE = 10
+"""One case in so many is asked."""
+
+TOLERANCE = 0.05
+"""Scrapes do not fall on the ends of a window, and servers extrapolate a rate to them: of a window of ten scrapes that is a part
+in twenty."""
+
+OTHER_TOLERANCE = 0.15
+"""VictoriaMetrics extrapolates nothing, and takes the sample before a range for a part of it."""
+
+LOOKBACK = 600.0
+"""Cases must lie so far apart to be in one server, seconds."""
+
+Shown = Evidence | Vital
+
+
+def is_asked(case: Path) -> bool:
+    """Whether a case is in the sample."""
+    chosen = int(sha256(case.name.encode()).hexdigest(), 16) % SAMPLE == 0
+    return chosen or case.name in ALWAYS or bool(os.environ.get("TRIAGE_ALL_CASES"))
+
+
+@cache
+def samples(case: Path) -> bytes:
+    """A case's samples as OpenMetrics, without NaN: that is how a recording tells that a series had ended, and a server knew."""
+    lines = read_text(next(case.glob("metrics.om*"))).splitlines(keepends=True)
+    return b"".join(line for line in lines if b" NaN " not in line and not line.startswith(b"#"))
+
+
+@cache
+def span(case: Path) -> tuple[float, float]:
+    """First and last sample of a case, Unix seconds."""
+    times = [float(line.rpartition(b" ")[2]) for line in samples(case).splitlines()]
+    return min(times), max(times)
+
+
+def apart(cases: list[Path]) -> list[list[Path]]:
+    """The cases in groups whose times do not overlap: they have the same names."""
+    groups: list[list[Path]] = []
+    for case in sorted(cases, key=span):
+        free = (group for group in groups if span(group[-1])[1] + LOOKBACK < span(case)[0])
+        if (group := next(free, None)) is not None:
+            group.append(case)
+        else:
+            groups.append([case])
+    return groups
+
+
+@cache
+def judged(case: Path) -> Diagnosis:
+    """What is said of a case."""
+    return diagnose(read_incident(case), load_rules())
+
+
+def shown(diagnosis: Diagnosis) -> Iterator[Shown]:
+    """Everything measured that a report can show."""
+    yield from diagnosis.vitals
+    yield from (symptom.evidence for symptom in diagnosis.symptoms)
+    for finding in diagnosis.findings:
+        yield from (*finding.evidence, *finding.contradicts)
+    for out in diagnosis.ruled_out:
+        yield from out.evidence
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a server says; several values, or none, are no answer to one question."""
+
+    values: tuple[float, ...]
+    error: str = ""
+
+    def is_near(self, one: Shown, tolerance: float) -> bool:
+        """Whether it is one value, and that one; a count is shown as a whole number."""
+        if len(self.values) != 1 or one.value is None:
+            return False
+        half = 0.5 if isinstance(one, Evidence) and one.stat == "sum" else 1e-9
+        return abs(self.values[0] - one.value) <= tolerance * max(abs(self.values[0]), abs(one.value)) + half
+
+
+def asking(server: Stored) -> Callable[[str], Answer]:
+    """Asks a server for a query just as it is printed (of a server that took nothing from the future: by its time)."""
+
+    @cache
+    def ask(query: str) -> Answer:
+        moved = re.sub(r"@ (\d+(?:\.\d+)?)", lambda found: f"@ {float(found[1]) - server.moved:.3f}", query)
+        status, body = get(f"{server.address}/api/v1/query?{urlencode({'query': moved if server.moved else query})}")
+        if status != 200:
+            return Answer((), body.decode()[:300])
+        data = json.loads(body)["data"]
+        return Answer(tuple(float(one["value"][1]) for one in data["result"]))
+
+    return ask
+
+
+def wrong(case: Path, ask: Callable[[str], Answer], tolerance: float) -> Iterator[str]:
+    """Queries of a case that do not give what stands above them, and inputs without data."""
+    for one in shown(judged(case)):
+        name = one.signal if isinstance(one, Evidence) else one.name
+        if one.query and one.value is not None and not (answer := ask(one.query)).is_near(one, tolerance):
+            yield f"{case.name}: {name} is {one.value:.6g}, and {one.query} gives {answer}"
+        for source in one.derived_from:
+            yield from _unanswered(case, name, source, ask)
+
+
+def _unanswered(case: Path, name: str, source: Input, ask: Callable[[str], Answer]) -> Iterator[str]:
+    answer = ask(source.query)
+    if not answer.values or any(isnan(value) for value in answer.values[1:]):
+        yield f"{case.name}: {name} is derived from {source.signal}, and {source.query} gives {answer}"
+
+
+def test_each_query_gives_the_value_above_it(tmp_path: Path) -> None:
+    """As it is printed, of a Prometheus that holds the case; inputs of what is derived have data."""
+    told: list[str] = []
+    for number, group in enumerate(apart([case for case in MEASURED if is_asked(case)])):
+        with prometheus_holding([samples(case) for case in group], tmp_path / str(number)) as server:
+            told += [line for case in group for line in wrong(case, asking(server), TOLERANCE)]
+    assert not told, f"{len(told)} queries:\n" + "\n".join(told)
+
+
+def test_victoria_metrics_gives_about_the_same(tmp_path: Path) -> None:
+    """It has rules of its own for rates and for the ends of a range."""
+    for case in (HERE / "incidents" / "prefix-cache-collapse-a068", HERE / "incidents" / "retry-storm"):
+        folder = tmp_path / case.name
+        folder.mkdir()
+        with victoria_metrics_with(samples(case), folder) as server:
+            assert list(wrong(case, asking(server), OTHER_TOLERANCE)) == []
+
+
+def test_a_value_that_was_measured_has_a_query_or_says_what_it_comes_from() -> None:
+    """Nothing that a Prometheus brought is shown without a way to look at it."""
+    for case in (case for case in MEASURED if is_asked(case)):
+        without = {
+            one.signal
+            for finding in judged(case).findings
+            for one in finding.evidence
+            if one.value is not None and one.stat and not one.signal.startswith(("event:", "fact:", "observed:"))
+            if not (one.query or one.derived_from)
+        }
+        assert not without & MEASURED_BY_PROMETHEUS, case
+
+
+MEASURED_BY_PROMETHEUS = {"queue.waiting", "kv.usage", "latency.ttft", "tokens.generation", "gpu.sm_clock", "gateway.requests"}
