@@ -3,8 +3,8 @@
 import pytest
 
 from tests.render.fixtures import START, incident, inconclusive
-from triage.model.diagnosis import Evidence, Promised, Verdict, Vital
-from triage.render.reading import facts, gaps, named, queries, reading, those, vital_name, vital_reading, vitals_of
+from triage.model.diagnosis import Evidence, Promised, SourceView, Verdict, Vital
+from triage.render.reading import facts, gaps, named, queries, reading, silent, those, vital_name, vital_reading, vitals_of
 
 
 def evidence(verdict: Verdict, **parts: object) -> Evidence:
@@ -73,6 +73,15 @@ def test_gaps_are_what_to_do_and_what_helps_most_comes_first() -> None:
     assert [gap.how for gap in gaps([both])] == ["set a flag (A: --a; B: --b)", "run the exporter"]
     nothing = known[0].model_copy(update={"how_to_get": ""})
     assert gaps([nothing])[0].how == "no way is known to get what is missing"
+
+
+def test_that_none_was_seen_says_in_how_much() -> None:
+    """Lines and files of the logs that were read; without logs only the kinds."""
+    logs = [SourceView(name=f"log:{kind}", state="ok", files=(f"{kind}.log",), lines=400) for kind in ("engine", "kernel")]
+    told = "2 kinds more: none of their signs was seen where they would show"
+    assert silent(2) == told
+    assert silent(2, logs) == f"{told}, among them 800 lines of engine.log, kernel.log"
+    assert silent(0, logs) == ""
 
 
 def test_each_query_is_named_once() -> None:

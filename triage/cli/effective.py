@@ -12,7 +12,7 @@ from triage.digest import digest
 from triage.engine.rules.loading import load_rules
 from triage.errors import ConfigError
 from triage.ingest.language import Language, load_language
-from triage.ingest.logs.loading import load_signatures
+from triage.ingest.logs.loading import Signatures, load_signatures
 from triage.model.diagnosis import RuleSet
 from triage.model.rule import Rule
 from triage.model.service import Mute, Service
@@ -44,6 +44,7 @@ class Judging:
     :param playbooks: folders of further playbooks
     :param services: what settings know of services
     :param named: the service that a flag names; empty if none does
+    :param signatures: what lines mean, for the commands that look for them by hand
     """
 
     rules: tuple[Rule, ...]
@@ -51,6 +52,7 @@ class Judging:
     ruleset: RuleSet | None = None
     services: Mapping[str, Service] = field(default_factory=dict)
     named: str = ""
+    signatures: Signatures = field(default_factory=load_signatures)
 
     def mutes(self, service: str) -> Mapping[str, Mute]:
         """The kinds that are muted for a service: the one that a flag names, else the one that a recording is of."""
@@ -70,7 +72,14 @@ def judging_of(args: argparse.Namespace, settings: Settings) -> Judging:
             if kind not in known:
                 hint = did_you_mean(kind, known) or "triage rules list shows all"
                 raise ConfigError(f"{settings.path}: [service.{service.name}.mute]: no rule is called {kind!r}", hint)
-    return Judging(rules, playbooks_of(args, settings), ruleset_of(args, settings), settings.services, args.service or "")
+    return Judging(
+        rules,
+        playbooks_of(args, settings),
+        ruleset_of(args, settings),
+        settings.services,
+        args.service or "",
+        load_signatures((*settings.defaults.signatures, *args.signatures)),
+    )
 
 
 def ruleset_of(args: argparse.Namespace, settings: Settings) -> RuleSet:

@@ -12,8 +12,10 @@ from types import MappingProxyType
 from triage.cli.effective import Judging
 from triage.engine.diagnose import diagnose
 from triage.errors import ExitCode, UsageError
+from triage.ingest.logs.loading import Signatures
+from triage.ingest.logs.searching import KERNEL_XID, counting, grep_of
 from triage.language.lang import Lang
-from triage.model.diagnosis import Diagnosis, Status
+from triage.model.diagnosis import Diagnosis, Evidence, RuledOut, Status
 from triage.model.playbook import Advice, Playbook
 from triage.model.recording import Recording
 from triage.playbooks import advice, fitted, load_playbook
@@ -85,13 +87,33 @@ def speak_in(lang: Lang) -> None:
 
 def diagnosed(recording: Recording, judging: Judging) -> Diagnosis:
     """The diagnosis of a recording, with what the playbooks advise, what is muted, and what it was judged with."""
-    return diagnose(
+    diagnosis = diagnose(
         recording,
         judging.rules,
         partial(_advice, judging.playbooks),
         mutes=judging.mutes(recording.service),
         ruleset=judging.ruleset,
     )
+    told = tuple(_searched(one, diagnosis, judging.signatures) for one in diagnosis.ruled_out)
+    return diagnosis.model_copy(update={"ruled_out": told})
+
+
+def _searched(one: RuledOut, diagnosis: Diagnosis, signatures: Signatures) -> RuledOut:
+    """A kind that was ruled out, with what looks by hand for the lines of which none was seen."""
+    evidence = tuple(each.model_copy(update={"query": _grep(each, diagnosis, signatures)}) for each in one.evidence)
+    return one.model_copy(update={"evidence": evidence}) if evidence != one.evidence else one
+
+
+def _grep(evidence: Evidence, diagnosis: Diagnosis, signatures: Signatures) -> str:
+    """The grep that repeats that none was seen, in the files that were read; else the query that there is."""
+    if evidence.query or evidence.value or evidence.signal not in ("event:log", "event:xid"):
+        return evidence.query
+    logs = [source for source in diagnosis.coverage.sources if source.files]
+    if evidence.signal == "event:xid":
+        kernel = [name for source in logs if source.name == "log:kernel" for name in source.files]
+        return counting(KERNEL_XID, kernel) if kernel else ""
+    files = [name for source in logs for name in source.files]
+    return grep_of(evidence.stat.split(", "), files, signatures) if files else ""
 
 
 def _advice(folders: tuple[Path, ...], kind: str) -> Advice:

@@ -69,7 +69,9 @@ def coverage(frame: Frame, rulings: Sequence[Ruling], rules: Sequence[Rule]) -> 
     asked = dict.fromkeys(name for rule in rules for name in signals_of(rule))
     recording = frame.recording
     return Coverage(
-        sources=tuple(SourceView(name=s.name, state=s.state.value, reason=s.reason) for s in recording.sources),
+        sources=tuple(
+            SourceView(name=s.name, state=s.state.value, reason=s.reason, files=s.files, lines=s.lines) for s in recording.sources
+        ),
         signals=tuple(_signal_coverage(frame, name) for name in catalogue() if name in asked or frame.has(name)),
         rules_evaluated=sum(ruling.verdict is not Verdict.UNKNOWN for ruling in rulings),
         rules_total=len(rules),

@@ -422,11 +422,16 @@ class SignalCoverage(Part):
 
 
 class SourceView(Part):
-    """What became of a source."""
+    """What became of a source.
+
+    :param files: names of the files that were read, of a log; ``lines`` is how many lines they hold
+    """
 
     name: str
     state: Literal["ok", "partial", "failed", "absent"]
     reason: str = ""
+    files: tuple[str, ...] = ()
+    lines: int = 0
 
 
 class Coverage(Part):

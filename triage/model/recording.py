@@ -155,11 +155,15 @@ class Source:
 
     :param name: ``prometheus``, ``nvml``, ``log:kernel``, ``changes`` …; a log's name carries its emitter kind
     :param reason: why it failed or what is missing, one sentence; empty if all is well
+    :param files: names of the files that were read, of a log
+    :param lines: how many lines they hold
     """
 
     name: str
     state: SourceState
     reason: str = ""
+    files: tuple[str, ...] = ()
+    lines: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ from triage.render.reading import (
     counted,
     decider,
     gaps,
+    greps,
     judged_with,
     late_words,
     layer_told,
@@ -352,8 +353,9 @@ def _ruled_out(one: Diagnosis) -> Iterable[str]:
     if rows:
         yield _folded(_table(("kind", "layer", "because"), rows), counted(len(rows), "kind") + " ruled out", len(rows))
     if quiet:
-        names = ", ".join(f"<code>{html(each.rule)}</code>" for each in one.ruled_out if decider(each, one.window.end) is None)
-        yield f"<details><summary>{silent(quiet)}</summary><p>{names}</p></details>"
+        told = [each for each in one.ruled_out if decider(each, one.window.end) is None]
+        names = "".join(f"<li><code>{html(each.rule)}</code>{''.join(map(_command, greps(each)))}</li>" for each in told)
+        yield f"<details><summary>{html(silent(quiet, one.coverage.sources))}</summary><ul>{names}</ul></details>"
     yield "</section>"
 
 

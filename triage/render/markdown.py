@@ -245,7 +245,7 @@ def _ruled_out(one: Diagnosis, *, verbose: bool) -> Iterable[str]:
     if rows:
         yield _table(("kind", "rule", "because"), rows)
     more = [f"{len(judged) - len(shown)} more ruled out by what was measured."] if len(shown) < len(judged) else []
-    more += [f"{silent(quiet)}."] if quiet else []
+    more += [f"{markdown(silent(quiet, one.coverage.sources))}."] if quiet else []
     if more:
         yield " ".join(more)
 

@@ -50,6 +50,7 @@ _EXTREMES = {"peak": "highest", "trough": "lowest"}
 _QUANTILES = frozenset({"median", "p50", "p95", "p99"})
 """Statistics that stand behind a name as they are: ``TTFT p95``."""
 
+_FILES = 3
 _LONG = 10.0
 """A time from which on nobody counts milliseconds."""
 
@@ -517,9 +518,19 @@ def decider(ruled_out: RuledOut, near: float) -> Reading | None:
     return reading(seen[0], near) if seen else None
 
 
-def silent(count: int) -> str:
-    """That kinds are ruled out since nothing that they would show was seen; empty if there are none."""
-    return f"{counted(count, 'kind')} more: none of their signs was seen where they would show" if count else ""
+def silent(count: int, sources: Sequence[SourceView] = ()) -> str:
+    """That kinds are ruled out since nothing that they would show was seen, and in how much; empty if there are none."""
+    if not count:
+        return ""
+    files = [name for source in sources for name in source.files]
+    lines = sum(source.lines for source in sources)
+    seen = f", among them {counted(lines, 'line')} of {listed(files, _FILES)}" if files else ""
+    return f"{counted(count, 'kind')} more: none of their signs was seen where they would show{seen}"
+
+
+def greps(one: RuledOut) -> list[str]:
+    """Commands that look by hand for the lines of which none was seen, each once."""
+    return list(dict.fromkeys(evidence.query for evidence in one.evidence if evidence.query and is_told(evidence)))
 
 
 def first_way(text: str) -> str:

@@ -8,6 +8,7 @@ from triage.model.diagnosis import (
     Finding,
     LayerState,
     Promised,
+    RuledOut,
     Status,
     Verdict,
     Vital,
@@ -26,6 +27,7 @@ from triage.render.reading import (
     decider,
     facts,
     gaps,
+    greps,
     in_a_word,
     is_refused,
     judged_with,
@@ -446,9 +448,17 @@ class _Report:
         self._more(len(judged) - len(shown), "ruled out by what was measured")
         quiet = [one for one in every if decider(one, self.near) is None]
         if self.verbose:
-            self.page.para((listed([one.rule for one in quiet], len(quiet)), "dim"), lead="no sign of: ", indent=2)
-        else:
-            self.page.para((silent(len(quiet)), "dim"), indent=2)
+            self._quiet(quiet)
+        self.page.para((silent(len(quiet), self.diagnosis.coverage.sources), "dim"), indent=2)
+        if any(greps(one) for one in quiet) and not self.verbose:
+            self.page.para(("--verbose shows the grep that repeats it for each", "dim"), indent=2)
+
+    def _quiet(self, quiet: Sequence[RuledOut]) -> None:
+        """Kinds of which no sign was seen, with what looks for their lines by hand."""
+        for one in quiet:
+            self.page.para([("no sign of ", "dim"), one.rule], indent=2)
+            for line in greps(one):
+                self.page.verbatim((line, "command"), indent=4)
 
     def _unseen(self) -> None:
         """What could not be looked at, why, and how to change that."""

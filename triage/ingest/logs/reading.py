@@ -264,17 +264,22 @@ def _sources_of(files: Iterable[_File]) -> list[Source]:
     problems: dict[str, list[str]] = {}
     inside: dict[str, bool] = {}
     notes: dict[str, list[str]] = {}
+    read: dict[str, dict[str, int]] = {}
     for file in files:
         for number, reader in enumerate(file.readers):
             name = f"log:{reader.emitter.kind}"
             problems.setdefault(name, []).extend(file.problems if number == 0 else [])
             inside[name] = inside.get(name, False) or reader.lines > reader.outside.before + reader.outside.after
             notes.setdefault(name, []).extend(_outside(file.name, reader))
+            counts = read.setdefault(name, {})
+            counts[file.name] = counts.get(file.name, 0) + reader.lines
     return [
         Source(
             name,
             SourceState.PARTIAL if found or not inside[name] else SourceState.OK,
             "; ".join(redacted(one, 200) for one in (*found, *notes[name])[:5]),
+            tuple(read[name]),
+            sum(read[name].values()),
         )
         for name, found in sorted(problems.items())
     ]

@@ -24,7 +24,7 @@ _SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "info")
 _SET_MEMORY = 512 << 20
 """Limit for the automaton of all patterns together; it is built as lines are read and stays far below it."""
 
-_GAP = r"[^a-zA-Z0-9\n]{0,3}"
+GAP = r"[^a-zA-Z0-9\n]{0,3}"
 """What a blank in a concept stands for: ``out of memory`` is also ``OutOfMemory`` and ``out_of_memory``."""
 
 _CLASSES = re2.compile(r"(\[\^?\]?(?:\\.|[^\]\\])*\])")
@@ -160,7 +160,7 @@ class Patterns:
 def group_of(words: str, lexicon: Mapping[str, str]) -> str:
     """RE2 of a group of concepts: blanks become gaps, names of the lexicon its words."""
     words = NAMED.sub(lambda found: "(?:" + lexicon[found.group(1)] + ")", words)
-    return "".join(part if part[:1] == "[" else part.replace(" ", _GAP) for part in _CLASSES.split(words))
+    return "".join(part if part[:1] == "[" else part.replace(" ", GAP) for part in _CLASSES.split(words))
 
 
 def unescaped(line: bytes) -> bytes:
