@@ -29,10 +29,11 @@ class Counting:
     :param error: what comes in place of the first state
     """
 
-    name, pause, lasts = "llm", 0.0, 0.0
+    name, lasts = "llm", 0.0
 
     def __init__(self, *, live: bool, error: Exception | None = None) -> None:
         self.live = live
+        self.pause = 0.0
         self.takes = 0
         self.looks = 0
         self.next = Event()
@@ -48,6 +49,9 @@ class Counting:
         if self._error is not None:
             raise self._error
         return State(self.takes, "llm", float(self.takes))
+
+    def look_now(self) -> None:
+        """Nothing."""
 
     def snapshot(self, as_of: float | None) -> Snapshot:
         """Count it."""
@@ -84,6 +88,20 @@ def test_the_service_is_asked_once_for_all() -> None:
     late = Viewer(feed)
     assert late.take(silent).number == 2
     assert session.takes == 2
+
+
+def test_one_viewer_can_have_all_look_at_once() -> None:
+    """A feed that rests for an hour begins its next round when somebody wants it."""
+    session = Counting(live=True)
+    session.pause = 3600.0
+    feed = Feed(session)
+    Thread(target=feed.run, daemon=True).start()
+    viewer = Viewer(feed)
+    session.next.set()
+    assert viewer.take(silent).number == 1
+    session.next.set()
+    viewer.look_now()
+    assert viewer.take(silent).number == 2
 
 
 def test_progress_goes_to_who_waits() -> None:

@@ -532,6 +532,7 @@ class WalkApp(App[BaseException]):
         """Look now; screens that stand still show what has come meanwhile, and go on standing still."""
         if self._session.live:
             self._rhythm.now()
+            self._work(in_thread(self._session.look_now), "hurry")
             self._catch_up()
 
     def _catch_up(self) -> None:

@@ -14,8 +14,7 @@ from functools import partial
 from multiprocessing import AuthenticationError, get_context
 from multiprocessing.connection import Client, Connection, Listener
 from pathlib import Path
-from threading import Condition, Lock, Thread
-from time import sleep
+from threading import Condition, Event, Lock, Thread
 from typing import TYPE_CHECKING
 
 from triage.errors import TriageError
@@ -59,6 +58,7 @@ class Feed:
         self._turn = _Turn(0, None, None)
         self._changed = Condition()
         self._told: list[Progress] = []
+        self._hurry = Event()
 
     def run(self) -> None:
         """Take recordings; for a recording that was kept, once."""
@@ -74,7 +74,12 @@ class Feed:
                 self._changed.notify_all()
             if not self.session.live or (error is not None and state is None):
                 return
-            sleep(self.session.pause)
+            self._hurry.wait(self.session.pause)
+            self._hurry.clear()
+
+    def look_now(self) -> None:
+        """Begin the next round at once."""
+        self._hurry.set()
 
     def after(self, seen: int, tell: "Progress") -> _Turn:
         """The newest round after one that was seen; waits until there is one.
@@ -117,6 +122,10 @@ class Viewer:
             raise turn.error
         assert turn.state is not None
         return turn.state
+
+    def look_now(self) -> None:
+        """Have the next round begin at once, for all viewers."""
+        self._feed.look_now()
 
     def snapshot(self, as_of: float | None) -> "Snapshot":
         """The snapshot at what there is."""

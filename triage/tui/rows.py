@@ -53,6 +53,11 @@ def note_row(said: str) -> Row:
     return Row("", lambda width: hanging(text("  "), text((said, "dim")), width))
 
 
+def short_note(said: str) -> Row:
+    """A line that cannot be chosen, cut where it ends."""
+    return Row("", lambda width: fitted(text("  ", (said, "dim")), width))
+
+
 def vital_row(vital: Vital, snapshot: Snapshot) -> Row:
     """A promise, kept or not: value, limit, since when, curve; why it is open."""
     read = vital_reading(vital, snapshot.near)

@@ -61,6 +61,10 @@ class Session(Protocol):
         """
         ...
 
+    def look_now(self) -> None:
+        """Have the next recording begin at once, if somebody else than the caller of ``take`` decides when."""
+        ...
+
     def snapshot(self, as_of: float | None) -> Snapshot:
         """The snapshot at what there is, as of a moment or, with None, as of its end."""
         ...
@@ -113,6 +117,9 @@ class LocalSession:
         taken = self._recordings.take(tell)
         self._taken = taken
         return State(taken.number, taken.history.service, taken.history.window.end)
+
+    def look_now(self) -> None:
+        """Nothing: a recording begins when ``take`` is called."""
 
     def snapshot(self, as_of: float | None) -> Snapshot:
         """The snapshot at what there is."""

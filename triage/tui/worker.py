@@ -54,6 +54,10 @@ class RemoteSession:
         """Get the next recording."""
         return cast("State", self._ask("take", (), tell))
 
+    def look_now(self) -> None:
+        """Have the next recording begin at once."""
+        self._ask("look_now", ())
+
     def snapshot(self, as_of: float | None) -> "Snapshot":
         """The snapshot at what there is."""
         return cast("Snapshot", self._ask("snapshot", (as_of,)))

@@ -10,7 +10,7 @@ from triage.model.vocabulary import Layer
 from triage.render.answer import five_lines, is_open, left_over, odd_line, unread_line
 from triage.render.reading import counted, gaps, vital_in_short, vitals_of, window
 from triage.tui.drawn import Draw
-from triage.tui.rows import layer_row, note_row, short_row, title_row, to_do_row, vital_row
+from triage.tui.rows import layer_row, note_row, short_note, short_row, title_row, to_do_row, vital_row
 from triage.tui.screens.listing import ListScreen
 from triage.tui.snapshot import vital_id
 from triage.tui.widgets.choices import Row
@@ -77,7 +77,7 @@ class StackScreen(ListScreen):
         more = len(left) - _SHORT
         rest = [note_row(f"{counted(more, 'more line')} on a taller screen")] if more > 1 else []
         shown = left[:_SHORT] if rest else left
-        return [*shown, *rest, *([note_row(f"✔ {len(kept)} kept: {', '.join(kept)}")] if kept else [])]
+        return [*shown, *rest, *([short_note(f"✔ {len(kept)} kept: {', '.join(kept)}")] if kept else [])]
 
     def rows(self) -> list[Row]:
         """Vital signs on top, then the layers from the top down."""
