@@ -140,6 +140,21 @@ def test_five_lines_suffice(judged: Judged) -> None:
         assert finding.do_not, finding.rule
 
 
+def test_the_answer_is_chinese_on_demand(judged: Judged) -> None:
+    """Every title, sentence, reason and step of every finding is said in Chinese; what is found is data, and stays."""
+    chinese = re.compile(r"[\u4e00-\u9fff]")
+    for finding in judged.shown.findings:
+        for english in (finding.title, finding.summary, finding.first_step, finding.do_not):
+            assert chinese.search(book().say(english)), english
+        assert not set(re.findall(r"[a-z]{4,}", finding.title)) & set(re.findall(r"[a-z]{4,}", book().say(finding.summary)[:30]))
+    speak(book())
+    try:
+        told = brief_text(judged.shown, width=80, colour=False)
+    finally:
+        speak(None)
+    assert not re.search(r"\b(do first|since|users noticed?|layer|likely|proven)\b", told), told
+
+
 def test_no_evidence_is_told_twice(judged: Judged) -> None:
     """What a finding rests on has one row for each statistic of each subject, or for each event."""
     for finding in judged.shown.findings:

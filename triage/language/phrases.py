@@ -131,7 +131,7 @@ class Book:
         """A name that is known and the value after it; empty if it is something else."""
         for found in _VALUE.finditer(text):
             name, value = text[: found.start()], text[found.start() + 1 :]
-            said = self.say(name, depth + 1)
+            said = self.say(name, depth + 1) if ", " not in name else name
             if said != name:
                 return f"{said} {self.say(value, depth + 1)}"
         return ""

@@ -2,6 +2,8 @@
 
 from contextvars import ContextVar
 
+from rich.cells import cell_len
+
 from triage.language.phrases import Book
 
 _book: ContextVar[Book | None] = ContextVar("triage_book", default=None)
@@ -18,9 +20,15 @@ def is_foreign() -> bool:
 
 
 def said(text: str) -> str:
-    """What the program wrote in English, in the language that is spoken; spaces around it stay."""
+    """What the program wrote in English, in the language that is spoken.
+
+    Spaces around it stay; what was filled up to a column with two or more is filled up to the same column.
+    """
     book = _book.get()
-    if book is None:
-        return text
     words = text.strip()
-    return text.replace(words, book.say(words), 1) if words else text
+    if book is None or not words:
+        return text
+    told = book.say(words)
+    before, _, after = text.partition(words)
+    missing = len(words) + len(after) - cell_len(told)
+    return f"{before}{told}{' ' * max(missing, 1) if len(after) > 1 and not after.strip(' ') else after}"
