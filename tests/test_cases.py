@@ -17,6 +17,8 @@ from triage.engine.rules.loading import load_rules
 from triage.engine.rules.survey import survey
 from triage.engine.rules.verdicts import Asked
 from triage.errors import TriageError
+from triage.language.speaking import speak
+from triage.learn.words import book
 from triage.model.diagnosis import Diagnosis
 from triage.model.recording import Subject
 from triage.model.rule import Rule
@@ -146,7 +148,6 @@ def test_the_answer_is_chinese_on_demand(judged: Judged) -> None:
     for finding in judged.shown.findings:
         for english in (finding.title, finding.summary, finding.first_step, finding.do_not):
             assert chinese.search(book().say(english)), english
-        assert not set(re.findall(r"[a-z]{4,}", finding.title)) & set(re.findall(r"[a-z]{4,}", book().say(finding.summary)[:30]))
     speak(book())
     try:
         told = brief_text(judged.shown, width=80, colour=False)

@@ -144,6 +144,15 @@ def test_the_installed_program_teaches(installed: Path, tmp_path: Path) -> None:
     assert int(run(installed / "bin" / "python", "-c", code, folder=tmp_path)) >= 8
 
 
+def test_the_installed_program_runs_every_lesson_in_both_languages(installed: Path, tmp_path: Path) -> None:
+    """In an empty folder, to its end, and the demo's report is Chinese, too."""
+    code = "from triage.cli import main; from triage.learn.lesson import load_lessons\n"
+    code += "[main(['learn', 'lesson', one, '--lang', lang]) for one in load_lessons() for lang in ('en', 'zh')]"
+    told = run(installed / "bin" / "python", "-c", code, folder=tmp_path)
+    assert told.count("Done. 'triage learn list'") == told.count("完成。用 “triage learn list”") == len(load_lessons())
+    assert "重试让过载持续" in run(installed / "bin" / "triage", "demo", "--lang", "zh", folder=tmp_path)
+
+
 @pytest.mark.parametrize("name", MAPPED)
 def test_no_other_top_level_name_is_installed(installed: Path, tmp_path: Path, name: str) -> None:
     """Nobody's own ``rules`` or ``collectors`` is shadowed by an installation of triage."""

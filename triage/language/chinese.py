@@ -81,8 +81,9 @@ def _sentences(english: str, chinese: str) -> Iterator[Phrase]:
     for told in product((True, False), repeat=min(optional)):
         for count in (1, 2):
             one, other = (_told(text, told, count) for text in (english, chinese))
-            yield Phrase(one, other)
-            yield Phrase(one.rstrip("."), other)
+            for form in dict.fromkeys((one, one.replace("at {onset}", "{onset}"))):
+                yield Phrase(form, other)
+                yield Phrase(form.rstrip("."), other)
 
 
 def _told(text: str, told: Sequence[bool], count: int) -> str:

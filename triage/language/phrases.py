@@ -113,9 +113,6 @@ class Book:
         whole = self._whole.get(text) or self._amount(text)
         if whole is not None:
             return whole
-        if text[-1] in _TAILS and len(text) > 1:
-            told = self.say(text[:-1], depth + 1)
-            return f"{told}{_TAILS[text[-1]]}" if told != text[:-1] else text
         lead = _LEAD.match(text)
         if lead is not None:
             return f"{lead[0]}{self.say(text[lead.end() :], depth + 1)}"
@@ -125,7 +122,14 @@ class Book:
                 held = {name: self.say(part, depth + 1) for name, part in parts.items()}
                 if phrase.has_words or held != parts:
                     return phrase.filled(held)
-        return self._introduced(text, depth) or self._measured(text, depth) or self._listed(text, depth)
+        told = self._tailed(text, depth) or self._introduced(text, depth) or self._measured(text, depth)
+        return told or self._listed(text, depth)
+
+    def _tailed(self, text: str, depth: int) -> str:
+        """A text that is known, with a comma or colon at its end; empty if it is something else."""
+        words = text[:-1]
+        told = self.say(words, depth + 1) if text[-1] in _TAILS else words
+        return f"{told}{_TAILS[text[-1]]}" if told != words else ""
 
     def _measured(self, text: str, depth: int) -> str:
         """A name that is known and the value after it; empty if it is something else."""
