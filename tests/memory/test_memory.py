@@ -15,7 +15,7 @@ from triage.model.diagnosis import Severity, Status
 OVERLOAD, RETRIES = kind_key("true-overload"), kind_key("retry-storm")
 TTFT = promise_key("ttft_p95_s", "service/llm")
 ONSET = 1000.0
-HOLDS = Holds(raise_looks=1, clear_after=120.0, cause_after=(60.0, 300.0), flaps=3, flap_span=3600.0, calm=900.0, forget=900.0)
+HOLDS = Holds(raise_looks=1, clear_after=120.0, cause_after=(60.0, 300.0), flaps=3, flap_span=3600.0, calm=900.0)
 
 
 def well(time: float) -> Look:
@@ -128,11 +128,19 @@ def test_worse_is_told_at_once_and_better_after_the_hold() -> None:
 
 def test_a_cause_stays_until_another_one_has_been_named_for_long() -> None:
     """Two kinds that change places from look to look are one cause; one that takes over for good is told once."""
-    swaying = [ill(1010 + 10 * n, cause=(OVERLOAD, RETRIES)[n % 2]) for n in range(40)]
+    swaying = [ill(1010 + 10 * n, cause=(OVERLOAD, RETRIES)[n % 2]) for n in range(41)]
     assert [one.now for one in remembered(*swaying).turns if one.key == CAUSE] == ["true-overload"]
     lasting = [ill(time, cause=RETRIES) for time in every(10, 2000, 2310)]
     changes = [one for one in remembered(*swaying, *lasting).turns if one.key == CAUSE]
     assert [(one.before, one.now) for one in changes] == [("", "true-overload"), ("true-overload", "retry-storm")]
+    assert changes[-1].time == 2300.0
+
+
+def test_a_cause_that_has_hardly_stood_gives_way_after_a_minute() -> None:
+    """The first guess of a few seconds is not held for as long as what was seen for long."""
+    looks = [ill(1010), *(ill(time, cause=RETRIES) for time in every(10, 1020, 1200))]
+    changes = [one for one in remembered(*looks).turns if one.key == CAUSE]
+    assert [(one.time, one.now) for one in changes] == [(1010.0, "true-overload"), (1080.0, "retry-storm")]
 
 
 def test_what_comes_and_goes_flaps() -> None:
@@ -269,6 +277,13 @@ def test_a_memory_is_what_its_looks_make_of_it(sequence: list[tuple[str, float]]
         assert memory.time is not None
         assert after(memory, ill(memory.time), HOLDS) is memory
         assert len(memory.lives) <= 3
+
+
+def test_what_is_merely_worth_knowing_holds_no_state() -> None:
+    """A finding that harms nobody delays no word on the state."""
+    known = {RETRIES: Told("retries", None, "info")}
+    looks = [Look(1000.0 + n, Status.HEALTHY, known) for n in range(3)]
+    assert {remembered(*looks[: n + 1], holds=Holds()).status for n in range(3)} == {Status.HEALTHY}
 
 
 @pytest.mark.parametrize("status", list(Status))

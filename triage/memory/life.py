@@ -21,7 +21,8 @@ class Holds:
         of the one that was named; in between as long as that one has stood: what was seen for long is not given up for a moment
     :param flaps: raised so many times within ``flap_span`` seconds it flaps
     :param calm: seconds without any turn after which it flaps no more
-    :param forget: seconds after which something that nobody can judge any more is let go while users are known to be well
+    :param forget: seconds after which something that nobody can judge any more is let go while users are known to be well;
+        ``forget_grave`` of what is critical
     """
 
     raise_looks: int = 2
@@ -31,7 +32,8 @@ class Holds:
     flaps: int = 3
     flap_span: float = 3600.0
     calm: float = 900.0
-    forget: float = 900.0
+    forget: float = 300.0
+    forget_grave: float = 900.0
 
 
 class Phase(StrEnum):
@@ -151,7 +153,7 @@ def unknown(life: Life, time: float, holds: Holds, *, well: bool) -> Lived:
     """
     if life.phase is Phase.ENDING and well and time - life.turned >= holds.clear_after:
         return replace(life, phase=Phase.ENDED), Turn.CLEARED
-    if life.is_up and well and time - life.told >= holds.forget:
+    if life.is_up and well and time - life.told >= (holds.forget_grave if life.severity == "critical" else holds.forget):
         return replace(life, phase=Phase.ENDED, gone=life.seen), Turn.LOST
     return life, None
 

@@ -184,7 +184,7 @@ def is_shown_at_once(was: Status, told: Status, lives: Mapping[str, Life]) -> bo
 
     What one look alone says does so too; it is remembered only if the next one agrees.
     """
-    blank = was is Status.INCONCLUSIVE and not any(life.is_up for life in lives.values())
+    blank = was is Status.INCONCLUSIVE and not any(life.is_up and life.severity != "info" for life in lives.values())
     return _BAD[told] > _BAD[was] or was is Status.HEALTHY or blank
 
 
@@ -206,11 +206,12 @@ def _cause(memory: Memory, look: Look, lives: Mapping[str, Life], holds: Holds) 
     if named in ("", held.word) or not lives[named].is_up:
         if held.word and (kept is None or not kept.is_up):
             return Held("", look.time), []
-        return Held(held.word, held.since), []
+        return held if named not in ("", held.word) else Held(held.word, held.since), []
     if kept is None or not kept.is_up or is_graver(lives[named], kept):
         return Held(named, look.time), [_became(CAUSE, held.word, named, look.time, lives[named].title)]
     least, most = holds.cause_after
-    waited, turned = _waited(held, named, look.time, min(max(look.time - held.since, least), most))
+    stood = (held.other_since if held.looks else look.time) - held.since
+    waited, turned = _waited(held, named, look.time, min(max(stood, least), most))
     return waited, [_became(CAUSE, held.word, named, look.time, lives[named].title)] if turned else []
 
 

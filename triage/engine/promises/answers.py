@@ -218,7 +218,8 @@ def _answered_outside(frame: Frame) -> Outside | None:
         if count >= _LEAST_REQUESTS:
             with np.errstate(invalid="ignore", divide="ignore"):
                 cells = np.where(asked > 0, np.clip(np.nan_to_num(given) / asked, 0.0, 1.0), np.nan)
-            return Outside(float(np.nan_to_num(given[span])[known].sum()) * frame.grid.step / count, count, cells)
+            share = float(np.nan_to_num(given[span])[known].sum()) * frame.grid.step / count
+            return Outside(min(max(share, 0.0), 1.0), count, cells)  # what ends now may have come before
     return None
 
 
