@@ -9,6 +9,7 @@ import pytest
 from rich.cells import cell_len
 
 from tests.kinds import kinds
+from tests.sentences import faults
 from triage.engine.diagnose import diagnose
 from triage.engine.frame import Frame
 from triage.engine.rules import evaluate
@@ -160,8 +161,15 @@ def test_no_evidence_is_told_twice(judged: Judged) -> None:
     """What a finding rests on has one row for each statistic of each subject, or for each event."""
     for finding in judged.shown.findings:
         told = [(one, reading(one, judged.shown.window.end)) for one in finding.evidence]
-        rows = [(read.what, read.subject, read.value, read.note, one.verdict, one.lasting) for one, read in told]
+        rows = [(read.what, read.subject, read.value, read.note, one.verdict, one.lasting, one.held) for one, read in told]
         assert len(rows) == len(set(rows)), rows
+
+
+def test_every_finding_is_one_plain_sentence(judged: Judged) -> None:
+    """And the headline is: 140 letters at most, in words, figures and extracted values, without ids, UUIDs and raw lines."""
+    shown = judged.shown
+    told = [shown.headline, *(finding.summary for finding in shown.findings)]
+    assert {one: wrong for one in told if (wrong := faults(one, shown.service))} == {}
 
 
 def test_no_quiet_case_is_known_to_be_blamed() -> None:

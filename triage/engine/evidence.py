@@ -16,7 +16,12 @@ def once_each(evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
 
 
 def _value(one: Evidence) -> _Value:
-    """What makes two pieces of evidence the same value; without a value or a limit each is its own, by its text."""
+    """What makes two pieces of evidence the same value; without a value or a limit each is its own, by its text.
+
+    The same event is the same whatever names of events it was asked for under.
+    """
+    if one.phrase:
+        return one.subject, one.phrase, one.text, one.verdict
     rest = one.text if one.value is None or one.threshold is None else ""
     return (one.signal, one.subject, one.stat, one.value, one.low, one.high, one.lasting, one.held, one.verdict, rest)
 
@@ -26,6 +31,8 @@ def _merged(alike: list[Evidence]) -> Evidence:
     first = alike[0]
     if len(alike) == 1:
         return first
+    if first.phrase:
+        return max(alike, key=lambda one: one.value or 0.0)
     limits = dict.fromkeys(
         Limit(op=one.op, threshold=one.threshold, threshold_of=one.threshold_of) for one in alike if one.threshold is not None
     )

@@ -30,6 +30,9 @@ _PLAIN = re2.compile(r"[\w+<>~-][\w .:/@%+<>=,~*#()-]*")
 """A value that reads as one: no quotes, brackets or escapes."""
 
 _METRIC = re2.compile(r"[a-z][\w:]*")
+_OF_A_LOG = re2.compile(r"\d\d:\d\d:\d\d|\[\d+\]|[{}\\]")
+"""What shows that a text is a line of a program and no note of a person."""
+
 _UUID = re2.compile(r"(?i)[0-9a-f]{8}-[0-9a-f]{4}-|GPU-[0-9a-f]{6}")
 _SUBJECT = re2.compile(r"\b(replica|gpu|node|gateway|client|target|service)/")
 _END_OF_CLAUSE = re2.compile(r"[.;:(]\s|[.;:]$|\s\(")
@@ -64,6 +67,8 @@ def of_event(event: Event) -> str:
 def _change(event: Event) -> str:
     """What was changed: as its note says, with its version where the note does not tell it."""
     text = event.text.removeprefix(f"{event.kind} ")
+    if _OF_A_LOG.search(text) is not None:
+        return event.name
     return text if event.name in text else f"{event.name} {text}"
 
 
@@ -111,6 +116,8 @@ def _identity(one: Observation, attrs: Fields) -> str:
 
 def _changed(one: Observation, _: Fields) -> str:
     kind = one.of if one.of in CHANGE_KINDS else ""
+    if _OF_A_LOG.search(one.text) is not None:
+        return kind or one.of
     return _plain(one.text if not kind or one.text.startswith(kind) else f"{kind} {one.text}")
 
 
