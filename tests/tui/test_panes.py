@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from textual import events
 from textual.pilot import Pilot
 
 from tests.tui import case
@@ -216,3 +217,18 @@ def test_the_palette_finds_ids_and_signals_first() -> None:
         assert top(await press(pilot, "ctrl+p", *"queue.waiting", "enter")) == "llm › queue.waiting"
 
     walked(steps)
+
+
+def test_leaving_while_a_screen_comes_back_is_no_error() -> None:
+    """What was still to be shown on a screen that is being taken away is dropped."""
+
+    async def walk() -> WalkApp:
+        app = WalkApp(case.session(), case.playbook)
+        async with app.run_test(size=SMALL) as pilot:
+            await settled(pilot)
+            await press(pilot, "v", "m")
+            pilot.app.post_message(events.Key("escape", None))
+            pilot.app.post_message(events.Key("q", "q"))
+        return app
+
+    assert asyncio.run(walk()).return_value is None

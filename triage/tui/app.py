@@ -245,7 +245,7 @@ class WalkApp(App[BaseException]):
     @on(messages.SidesDrawn)
     def show_sides(self, drawn: messages.SidesDrawn) -> None:
         """Hand the subjects to the screen."""
-        if self._walk and self._walk[-1].is_mounted:
+        if self._walk and self._walk[-1].is_whole:
             self._walk[-1].show_sides(drawn)
 
     @on(messages.PinChosen)
@@ -292,14 +292,14 @@ class WalkApp(App[BaseException]):
             return
         if not self._walk:
             self.switch_screen(StackScreen(scene))
-        elif self._walk[-1].is_mounted:
+        elif self._walk[-1].is_whole:
             self._walk[-1].show(scene)
 
     def _show_progress(self) -> None:
         """Show how far the sources are, where that is shown."""
         if isinstance(self.screen, GatherScreen):
             self.screen.show(self._progress, thinking=self._state is not None)
-        elif self.scene is not None and self._walk and self._walk[-1].is_mounted:
+        elif self.scene is not None and self._walk and self._walk[-1].is_whole:
             self._walk[-1].show_activity(self.scene)
 
     def _add_news(self, snapshot: Snapshot) -> None:

@@ -316,12 +316,7 @@ def _foot_lines(evidence: Evidence, snapshot: Snapshot, question: Question | Non
     written = happened(evidence, snapshot)
     if written is not None:
         yield from _event_lines(written, snapshot, width)
-    inputs = inputs_of(evidence)
-    if evidence.query:
-        yield labelled("by hand", text((evidence.query, "command")), width, "strong")
-    elif inputs:
-        nouns = dict.fromkeys(catalogue()[one.signal].noun for one in inputs)
-        yield labelled("derived", Content(f"from {', '.join(nouns)}"), width, "strong")
+    yield from _by_hand(evidence, width)
     yield labelled("of", text(named(evidence.subject)), width)
     drawn = coarse(evidence, snapshot) if not is_told(evidence) else None
     for label, said in numbers(drawn, snapshot.near) if drawn is not None else []:
@@ -333,12 +328,23 @@ def _foot_lines(evidence: Evidence, snapshot: Snapshot, question: Question | Non
         yield labelled("values", text(values_in(evidence)), width)
     if evidence.text and written is None:
         yield labelled("says", text(evidence.text), width)
-    for one in inputs:
-        yield labelled("input", text((one.query, "command")), width, "strong")
-    shown = {evidence.query, *(one.query for one in inputs)}
+    inputs = [one.query for one in inputs_of(evidence)]
+    for query in inputs:
+        yield labelled("input", text((query, "command")), width, "strong")
+    shown = {evidence.query, *inputs}
     for line in copies_of(evidence, question.finding if question is not None else None):
         if line not in shown:
             yield labelled("also", text((line, "command")), width, "strong")
+
+
+def _by_hand(evidence: Evidence, width: int) -> Iterator[Content]:
+    """The query that gives the value, or what it is worked out of."""
+    inputs = inputs_of(evidence)
+    if evidence.query:
+        yield labelled("by hand", text((evidence.query, "command")), width, "strong")
+    elif inputs:
+        nouns = dict.fromkeys(catalogue()[one.signal].noun for one in inputs)
+        yield labelled("derived", Content(f"from {', '.join(nouns)}"), width, "strong")
 
 
 def _event_lines(events: Sequence[Event], snapshot: Snapshot, width: int) -> Iterator[Content]:

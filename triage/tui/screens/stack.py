@@ -107,6 +107,6 @@ class StackScreen(ListScreen):
 
     def on_resize(self) -> None:
         """Rows are higher on a tall screen."""
-        if self.is_mounted:
+        if self.is_whole:
             self.refill()
         super().on_resize()

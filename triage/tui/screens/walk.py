@@ -107,6 +107,11 @@ class WalkScreen(Screen[None]):
         self.lay_out(self.scene.layout)
         self.begin()
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether its frame is there: not before it is mounted, nor while it is being taken away."""
+        return self.is_mounted and bool(self.query(KeyBar))
+
     def begin(self) -> None:
         """Give the keys to the widget that wants them first."""
 
@@ -198,8 +203,12 @@ class WalkScreen(Screen[None]):
 
     def on_resize(self) -> None:
         """Columns are shared in another way than rows; which there are is known after the classes have changed."""
-        if self.is_mounted:
-            self.call_after_refresh(lambda: self.lay_out(self.scene.layout))
+        if self.is_whole:
+            self.call_after_refresh(self._lay_out_again)
+
+    def _lay_out_again(self) -> None:
+        if self.is_whole:
+            self.lay_out(self.scene.layout)
 
     # A filter
 
