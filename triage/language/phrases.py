@@ -36,6 +36,8 @@ _LEAD = re2.compile(r"[^\pL\pN\s({\[<\"'/$-]+\s+")
 _VALUE = re2.compile(r" (?:[≥≤<>] ?)?[-−]?\d")
 """Where a value may begin after a name."""
 _TAILS = {",": "，", ";": "；", ":": "："}
+_BETWEEN = " · "
+"""Between things that are told side by side."""
 _LISTS = (("; ", "；"), (", ", "，"))
 
 _DEEPEST = 8
@@ -113,6 +115,8 @@ class Book:
         whole = self._whole.get(text) or self._amount(text)
         if whole is not None:
             return whole
+        if _BETWEEN in text:
+            return _BETWEEN.join(self.say(part, depth + 1) for part in text.split(_BETWEEN))
         lead = _LEAD.match(text)
         if lead is not None:
             return f"{lead[0]}{self.say(text[lead.end() :], depth + 1)}"

@@ -5,16 +5,19 @@ from html import escape, unescape
 
 from triage.language.speaking import is_foreign, said
 
-_TEXT = re.compile(r"(<(?:code|pre|style|script)\b.*?</(?:code|pre|style|script)>)|>([^<>]+)<", re.DOTALL)
+_TEXT = re.compile(r"(<(?:code|pre|style|script)\b.*?</(?:code|pre|style|script)>)|(?<=>)([^<>]+)(?=<)", re.DOTALL)
 """An element of data, which stays as it is, or the text between two tags."""
-_CODE = re.compile(r"(`+[^`\n]*`+)")
+_MARKUP = re.compile(r"(`+[^`\n]*`+|\*\*)")
+"""What divides the words of a line: spans of code, and the marks of what is bold."""
+_BEGIN = re.compile(r"\s*(?:(?:[-*+]|\d+\.|#+|>)\s+)?")
+"""The mark of a list or a heading."""
 
 
 def in_html(page: str) -> str:
     """A page of HTML; code stays as it is."""
     if not is_foreign():
         return page
-    return _TEXT.sub(lambda found: found[1] or f">{_in_element(found[2])}<", page).replace('lang="en"', 'lang="zh"')
+    return _TEXT.sub(lambda found: found[1] or _in_element(found[2]), page).replace('lang="en"', 'lang="zh"')
 
 
 def _in_element(text: str) -> str:
@@ -31,7 +34,7 @@ def in_markdown(document: str) -> str:
     lines, is_code = [], False
     for line in document.split("\n"):
         is_code ^= line.startswith("```")
-        lines.append(line if is_code or line.startswith(("```", "    ")) else _in_line(line))
+        lines.append(line if is_code or line.startswith("```") else _in_line(line))
     return "\n".join(lines)
 
 
@@ -39,12 +42,16 @@ def _in_line(line: str) -> str:
     """A line, or the cells of a table's row."""
     if line.startswith("|"):
         return "|".join(f" {_in_words(cell.strip())} " if cell.strip() else cell for cell in line.split("|"))
-    return _in_words(line)
+    begin = _BEGIN.match(line)
+    lead = begin[0] if begin is not None else ""
+    return lead + _in_words(line[len(lead) :])
 
 
 def _in_words(text: str) -> str:
-    """Words around spans of code; what is bold by itself."""
-    whole = said(text)
-    if whole != text or not _CODE.search(text):
-        return whole if whole != text else "".join(said(part) for part in re.split(r"(\*\*[^*]+\*\*)", text))
-    return "".join(part if part.startswith("`") else said(part) for part in _CODE.split(text))
+    """Words between spans of code and the marks of what is bold."""
+    return "".join(part if _MARKUP.fullmatch(part) else _escaped(part) for part in _MARKUP.split(text))
+
+
+def _escaped(text: str) -> str:
+    """Words whose signs of comparison are written as entities."""
+    return said(text.replace("&gt;", ">").replace("&lt;", "<")).replace(">", "&gt;").replace("<", "&lt;")
