@@ -108,7 +108,7 @@ def test_the_screen_shows_who_is_beyond() -> None:
             return small, picture(pilot.app)
 
     small, large = asyncio.run(walk())
-    assert top(small) == "llm › queue.waiting side by side"
+    assert top(small) == "llm › requests waiting side by side"
     assert "avg_over_time" in large or "vllm:num_requests_waiting" in large
     same_as_kept("sides", small)
     same_as_kept("sides-wide", large)
@@ -120,12 +120,12 @@ def test_a_pinned_subject_is_in_all_charts() -> None:
 
     async def steps(pilot: Pilot[Any]) -> None:
         await press(pilot, "n", "b", "enter")
-        assert "⌖ vllm-1" in await press(pilot, "escape")
+        assert "◎ vllm-1" in await press(pilot, "escape")
         shown = await press(pilot, "enter")
-        assert "⌖ replica vllm-1" in shown
+        assert "◎ replica vllm-1" in shown
         assert "98" in shown
         await press(pilot, "escape", "b", "enter")
-        assert "⌖" not in await press(pilot, "escape")
+        assert "◎" not in await press(pilot, "escape")
 
     walked(steps)
 

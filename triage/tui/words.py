@@ -72,7 +72,7 @@ ABOUT = {
 }
 """What is asked of in each layer."""
 
-PINNED = "⌖"
+PINNED = "◎"
 """Before the subject that all charts show."""
 
 _FEW_NAMES = 3

@@ -40,17 +40,17 @@ class SidesScreen(ListScreen):
 
     def way(self) -> tuple[Stop, ...]:
         """Service and signal."""
-        return self.further(f"{self._signal} side by side", "beside", self._signal)
+        return self.further(f"{catalogue()[self._signal].noun} side by side", "beside", self._signal)
 
     def intro(self) -> Draw:
         """What is compared."""
-        stat = f" {self._sides.stat}" if self._sides is not None else ""
+        stat = f" ({self._sides.stat})" if self._sides is not None else ""
         meaning = catalogue()[self._signal].meaning
         pin = self.scene.pin
         told = f"All charts show {named(pin)}; Enter on it ends that." if pin else "Enter pins one: all charts then show it."
 
         def draw(width: int) -> Content:
-            lead = text((f" {self._signal}{stat}  ", "strong"))
+            lead = text((f" {catalogue()[self._signal].noun}{stat}  ", "strong"), (f"{self._signal}  ", "dim"))
             pinned = hanging(text((f" {PINNED} ", "new")), text((told, "dim")), width)
             return lines(hanging(lead, text((meaning, "dim")), width), pinned)
 
@@ -126,7 +126,9 @@ def _head(side: Side, sides: Sides, width: int) -> Content:
     value = quantity(side.value, sides.unit) if side.value is not None else "unknown"
     scale = next(scale for scale in sides.scales if side in scale.sides)
     held = f", {BEYOND[side.verdict]}: {scale.rule}" if scale.rule else ""
-    return hanging(text(""), text((named(side.subject), "strong"), f"  {sides.signal} {sides.stat} {value}{held}"), width)
+    return hanging(
+        text(""), text((named(side.subject), "strong"), f"  {catalogue()[sides.signal].noun} ({sides.stat}) {value}{held}"), width
+    )
 
 
 def _foot(side: Side, width: int) -> Content:
