@@ -7,7 +7,7 @@ from triage.memory.memory import states
 from triage.model.diagnosis import Status
 from triage.model.units import clock, duration
 from triage.tui.snapshot import Snapshot
-from triage.tui.words import STATUSES, STYLES
+from triage.tui.words import STATUSES, STYLES, fitted, text
 
 _BLOCKS = {Status.HEALTHY: "▁", Status.DEGRADED: "▄", Status.INCIDENT: "█", Status.INCONCLUSIVE: "?"}
 """The worse the higher, so that it is read without colours."""
@@ -37,12 +37,12 @@ class Ribbon(Widget):
             return Content(f" {said(newest)}")
         first, last = clock(newest.begin, newest.near), clock(newest.end, newest.near)
         room = max(self.size.width - len(first) - len(last) - 4, 10)
-        name = f" {'state':{len(first)}} "
+        name = fitted(text((" state", "dim")), len(first) + 2)
         cells = (
             (_BLOCKS[one], STYLES[STATUSES[one][1]]) if one else (" ", "")
             for one in states(newest.memory.runs, newest.begin, newest.end, room)
         )
-        return Content.assemble((name, STYLES["dim"]), *cells)
+        return Content.assemble(name, *cells)
 
 
 def said(snapshot: Snapshot) -> str:
