@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
-from math import isnan
+from math import inf, isnan
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -21,7 +21,9 @@ from triage.engine.diagnose import diagnose
 from triage.engine.rules.loading import load_rules
 from triage.ingest.files.incident import read_incident
 from triage.ingest.metrics.openmetrics import read_text
-from triage.model.diagnosis import Diagnosis, Evidence, Input, Vital
+from triage.model.diagnosis import Diagnosis, Evidence, Input, Promised, Verdict, Vital
+from triage.render.chain import Node, began_by, seen_late, trees
+from triage.render.reading import FLOORS
 
 pytestmark = pytest.mark.slow
 
@@ -172,3 +174,65 @@ def test_a_value_that_was_measured_has_a_query_or_says_what_it_comes_from() -> N
 
 
 MEASURED_BY_PROMETHEUS = {"queue.waiting", "kv.usage", "latency.ttft", "tokens.generation", "gpu.sm_clock", "gateway.requests"}
+
+
+ASKED = [case for case in MEASURED if is_asked(case)]
+
+
+def bounds(one: Shown) -> tuple[float, float]:
+    """Between what a value lies."""
+    value = one.value or 0.0
+    if one.low is None and one.high is None:
+        return value, value
+    return one.low if one.low is not None else -inf, one.high if one.high is not None else inf
+
+
+@pytest.mark.parametrize("case", ASKED, ids=lambda case: case.name)
+def test_nothing_denies_itself(case: Path) -> None:
+    """What holds surely holds, a bucket that straddles its limit is open; what is kept agrees with its value or says why not."""
+    for one in shown(judged(case)):
+        limit = one.limit if isinstance(one, Vital) else one.threshold
+        if one.value is None or limit is None or (isinstance(one, Evidence) and (one.lasting is not None or not one.stat)):
+            continue
+        low, high = bounds(one)
+        if isinstance(one, Vital):
+            floor = one.name in FLOORS
+            broken = high < limit if floor else low > limit * (1 - 1e-9)
+            kept = low >= limit if floor else high <= limit * (1 + 1e-9)
+            assert one.state is not Promised.BROKEN or broken, one
+            assert one.state is not Promised.KEPT or kept or one.reason, one
+        elif one.verdict is Verdict.PRESENT and one.op in (">", ">="):
+            assert low >= limit * (1 - 1e-9), one
+        elif one.verdict is Verdict.PRESENT and one.op in ("<", "<="):
+            assert high <= limit * (1 + 1e-9), one
+
+
+@pytest.mark.parametrize("case", ASKED, ids=lambda case: case.name)
+def test_no_value_stands_twice_and_no_peak_below_its_mean(case: Path) -> None:
+    """Of one finding; and no extreme is less extreme than what it is the extreme of."""
+    for finding in judged(case).findings:
+        measured = [one for one in finding.evidence if one.value is not None and one.stat]
+        keys = [(one.signal, one.subject, one.stat, one.value, one.verdict, one.lasting) for one in measured]
+        assert len(keys) == len(set(keys)), finding.rule
+        for one in measured:
+            for other in measured:
+                if (one.signal, one.subject, one.stat, other.stat) == (other.signal, other.subject, "peak", "mean"):
+                    assert (one.value or 0.0) >= (other.value or 0.0) * (1 - TOLERANCE), finding.rule
+
+
+@pytest.mark.parametrize("case", ASKED, ids=lambda case: case.name)
+def test_no_effect_stands_before_its_cause(case: Path) -> None:
+    """In the chain times go down, or the cause says that it shows itself later."""
+
+    def check(node: Node) -> None:
+        mine = began_by(node)
+        for child in node.follows:
+            theirs = began_by(child)
+            assert mine is None or theirs is None or mine <= theirs or seen_late(node) > 0, (
+                node.finding.rule,
+                child.finding.rule,
+            )
+            check(child)
+
+    for tree in trees(judged(case).findings):
+        check(tree)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from tests.render.fixtures import incident
 from triage.model.diagnosis import Finding, Role
-from triage.render.chain import Node, trees, trigger
+from triage.render.chain import Node, began_by, seen_late, trees, trigger
 
 BASE = incident().findings[0]
 
@@ -74,3 +74,17 @@ def test_every_root_and_consequence_is_drawn_exactly_once(links: list[tuple[str,
     """Whatever the graph, with loops and without a root, nobody is lost or drawn twice."""
     findings = [finding(rule, role, leads) for rule, role, leads in zip(RULES, roles, links, strict=True)]
     assert sorted(rule for tree in trees(findings) for rule in drawn(tree)) == list(RULES)
+
+
+def test_a_cause_had_begun_by_when_its_effect_was_seen() -> None:
+    """Where it may have begun by then; a cause that surely shows itself later says by how much."""
+    effect = finding("b", "consequence", onset=100.0)
+    cause = finding("a", "root", ("b",), onset=130.0)
+    (wide,) = trees([cause.model_copy(update={"onset_low": 70.0}), effect])
+    assert (began_by(wide), seen_late(wide)) == (100.0, 0.0)
+    (narrow,) = trees([cause.model_copy(update={"onset_low": 115.0}), effect])
+    assert (began_by(narrow), seen_late(narrow)) == (130.0, 15.0)
+    (exact,) = trees([cause, effect])
+    assert (began_by(exact), seen_late(exact)) == (130.0, 30.0)
+    (unknown,) = trees([finding("a", "root", ("b",), onset=None), effect])
+    assert (began_by(unknown), seen_late(unknown)) == (None, 0.0)

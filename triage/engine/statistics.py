@@ -20,6 +20,9 @@ QUANTILES: dict[str, float] = {"p50": 0.5, "median": 0.5, "p95": 0.95, "p99": 0.
 MOMENT = 300.0
 """Seconds over which ``peak`` and ``trough`` are means, if that is no more than a third of the span."""
 
+_MINUTE = 60.0
+"""Seconds of requests from which each point of a quantile's curve is made."""
+
 _SAME = 1e-9
 """Means of equal samples differ in their last bits by how many samples there are; that is no change."""
 
@@ -357,6 +360,61 @@ def mean_cells(frame: Frame, signal: str, subjects: Sequence[Subject]) -> Floats
         return None
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(totals[1] > 0, totals[0] / totals[1], np.nan)
+
+
+def curve_cells(
+    frame: Frame, signal: str, subjects: Sequence[Subject], stat: Stat | str, span: slice, across: Combine
+) -> Floats | None:
+    """What a statistic is taken of, over time: of a peak the means of its moment, of a quantile that of the minute before.
+
+    :param span: cells of the statistic, by which the length of a moment goes
+    """
+    cells = cells_of(frame, signal, subjects, across)
+    if cells is None:
+        return None
+    if stat in ("peak", "trough"):
+        return _moments(frame, signal, subjects, cells, moment_cells(span.stop - span.start, frame.grid.step))
+    if stat in QUANTILES and catalogue()[signal].kind is Kind.DISTRIBUTION:
+        return frame.remembered(
+            ("quantiles", signal, tuple(subjects), stat), lambda: _quantile_cells(frame, signal, subjects, QUANTILES[stat])
+        )
+    return cells
+
+
+def _moments(frame: Frame, signal: str, subjects: Sequence[Subject], cells: Floats, width: int) -> Floats:
+    """Means over a moment that ends in each cell; NaN where less than half of it is known."""
+    totals = _sums_and_counts(frame, signal, subjects) if catalogue()[signal].kind is Kind.DISTRIBUTION else None
+    over, by = (cells, np.ones(len(cells))) if totals is None else totals
+    there = np.isfinite(over) & (by > 0)
+    sums, counts, known = (
+        np.convolve(np.where(there, row, 0.0), np.ones(width))[: len(cells)] for row in (over, by, np.ones(len(cells)))
+    )
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where((known >= width / 2.0) & (counts > 0), sums / counts, np.nan)
+
+
+def _quantile_cells(frame: Frame, signal: str, subjects: Sequence[Subject], share: float) -> Floats | None:
+    """A quantile of what was observed in the minute before each cell's end; NaN where nothing was."""
+    held = [h for subject in subjects if (h := frame.histogram(signal, subject)) is not None and len(h.bounds)]
+    if not held:
+        return None
+    bounds = held[0].bounds
+    for one in held[1:]:
+        bounds = np.intersect1d(bounds, one.bounds)
+    edges = np.concatenate(([frame.grid.times[0] - frame.grid.step], frame.grid.times))
+    counted = np.zeros((len(edges), len(bounds)))
+    for one in held:
+        usual = float(np.median(np.diff(one.times))) if len(one.times) > 1 else frame.grid.step
+        lengths = np.diff(one.times, prepend=one.times[0] - usual)
+        known = np.cumsum(np.nan_to_num(one.rates) * lengths[:, None], axis=0)
+        place = np.searchsorted(bounds, one.bounds)
+        for bucket in range(len(one.bounds)):
+            corners, totals = np.append(one.times[0] - usual, one.times), np.append(0.0, known[:, bucket])
+            counted[:, place[bucket]] += np.interp(edges, corners, totals)
+    width = max(1, round(_MINUTE / frame.grid.step))
+    ends = np.arange(1, len(edges))
+    found = [quantile(row, bounds, share) for row in counted[ends] - counted[np.maximum(ends - width, 0)]]
+    return np.array([np.nan if one is None else one.estimate for one in found])
 
 
 def _sums_and_counts(frame: Frame, signal: str, subjects: Sequence[Subject]) -> tuple[Floats, Floats] | None:

@@ -10,7 +10,7 @@ from triage.engine.frame import Frame
 from triage.engine.queries import reckoned
 from triage.engine.rules.conditions import subjects_for
 from triage.engine.sparks import spark_of
-from triage.engine.statistics import cells_of, statistic
+from triage.engine.statistics import cells_of, curve_cells, statistic
 from triage.model.diagnosis import Evidence, Spark, Verdict
 from triage.model.recording import Floats, Subject
 from triage.model.rule import Stat
@@ -66,10 +66,12 @@ def _cells(evidence: Evidence, frame: Frame) -> Floats | None:
         return None
     subjects = subjects_for(frame, evidence.signal, Subject(Scope(scope), name))
     own = catalogue()[evidence.signal].combine
+    stat = "mean" if evidence.lasting is not None else evidence.stat or "mean"
     for across in (own, *(way for way in Combine if way is not own)):
-        cells = cells_of(frame, evidence.signal, subjects, across) if subjects else None
-        if cells is not None and (evidence.spark is None or _same(spark_of(cells, frame.grid, None), evidence.spark)):
-            return cells
+        for span in (frame.grid.window, frame.grid.baseline) if subjects else ():
+            cells = curve_cells(frame, evidence.signal, subjects, stat, span, across)
+            if cells is not None and (evidence.spark is None or _same(spark_of(cells, frame.grid, None, stat), evidence.spark)):
+                return cells
     return None
 
 

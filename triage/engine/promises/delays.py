@@ -27,7 +27,7 @@ from triage.engine.promises.table import DELAYS, Delay
 from triage.engine.quantiles import Interval, quantile
 from triage.engine.queries import reckoned
 from triage.engine.sparks import spark_of
-from triage.engine.statistics import cells_of, statistic, together
+from triage.engine.statistics import cells_of, curve_cells, statistic, together
 from triage.model.diagnosis import Promised, Vital
 from triage.model.recording import Floats, Histogram, Subject
 from triage.model.rule import Stat
@@ -288,7 +288,7 @@ def _judged(delay: Delay, name: str, signal: str, subjects: tuple[Subject, ...],
         mean=whole.mean if value is None else None,
         query=by_hand.query,
         derived_from=by_hand.inputs,
-        spark=spark_of(cells, frame.grid, since),
+        spark=spark_of(curve_cells(frame, signal, subjects, limit.stat, shown[0].cells, Combine.SUM), frame.grid, since),
     )
     return Entry(vital, signal, subjects, limit.stat)
 

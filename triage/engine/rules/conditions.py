@@ -14,7 +14,7 @@ from triage.engine.rules.context import NEVER, Context, Look, Outcome, Span
 from triage.engine.rules.occurrences import matches, occurred, seen
 from triage.engine.rules.peers import peers_of
 from triage.engine.sparks import spark_of
-from triage.engine.statistics import AMOUNTS, cells_of, exact, known, moment_of, statistic
+from triage.engine.statistics import AMOUNTS, cells_of, curve_cells, exact, known, moment_of, statistic
 from triage.model.diagnosis import Evidence, Spark, Verdict
 from triage.model.recording import Floats, Subject
 from triage.model.rule import All, Any, Bound, Condition, Gone, Known, Measure, Not, Observed, Occurrence, Operand, Stat
@@ -228,7 +228,7 @@ def _explained(measure: Measure, context: Context, subjects: Sequence[Subject], 
         moment=moment_of(looked, frame.grid.step) if measure.stat in ("peak", "trough") else None,
         query=by_hand.query,
         derived_from=by_hand.inputs,
-        spark=None if threshold is None else _curve(frame, measure.signal, subjects, across_of(measure), span[0]),
+        spark=None if threshold is None else _curve(frame, measure, subjects, span[0]),
     )
 
 
@@ -243,10 +243,17 @@ def _whole(value: float, measure: Measure, weighed: Weighed) -> float:
     return whole if _compared(exact(whole), bound_of(measure)[0], weighed.threshold) is weighed.verdict else value
 
 
-def _curve(frame: Frame, signal: str, subjects: Sequence[Subject], across: Combine, since: float | None) -> Spark | None:
-    """The curve of a signal; many rules show the same one, so it is remembered."""
-    key = ("curve", signal, tuple(subjects), across, since)
-    return frame.remembered(key, lambda: spark_of(cells_of(frame, signal, subjects, across), frame.grid, since))
+def _curve(frame: Frame, measure: Measure, subjects: Sequence[Subject], since: float | None) -> Spark | None:
+    """The curve of the very statistic; many rules show the same one, so it is remembered.
+
+    Of a condition that must last it is the curve of the values themselves.
+    """
+    signal, across, span = measure.signal, across_of(measure), span_of(measure, frame)
+    stat = "mean" if measure.lasting is not None else measure.stat
+    key = ("curve", signal, tuple(subjects), stat, span.start, span.stop, across, since)
+    return frame.remembered(
+        key, lambda: spark_of(curve_cells(frame, signal, subjects, stat, span, across), frame.grid, since, stat)
+    )
 
 
 def across_of(measure: Measure) -> Combine:
