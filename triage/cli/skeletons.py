@@ -18,7 +18,7 @@ shows:                                          # one way for each source that c
   - strong: {{signal: queue.waiting, stat: max, at_least: 1, as: seen}}     # TODO from metrics
   - strong: {{observed: said, of: [residue], where: {{template: ".*TODO.*"}}, as: seen}}    # words that no signature reads
 refuted_by: {{signal: queue.waiting, stat: max, below: 0}}   # TODO what was measured and rules it out, or delete the line
-finding: "{{subject}} TODO since {{onset}}: {{seen}}."
+finding: "{{subject}} TODO since {{onset}}[ ({{seen}})]."
 leads_to:
   timeout-mismatch: TODO how it brings that about; one line for each kind, or none
 look_alikes:
