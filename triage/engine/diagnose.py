@@ -10,7 +10,7 @@ from triage.engine.explanation.called import Called, named
 from triage.engine.explanation.cause import cause_of
 from triage.engine.explanation.findings import findings_of
 from triage.engine.explanation.headline import headline
-from triage.engine.explanation.state import harm_of, state_of
+from triage.engine.explanation.state import harm_of, looked, state_of
 from triage.engine.frame import Frame
 from triage.engine.observations import observe
 from triage.engine.phrases import of_observation
@@ -53,6 +53,7 @@ def diagnose(
     unread = coverage.unread_lines(frame.recording)
     whole = state_of(vitals, noticed, findings, frame)
     status = muting.state_with(state_of(vitals, noticed, muting.counted(findings), frame), whole)
+    status = looked(status, _judged(rulings), len(rules))
     odd = _odd(frame.seen.odd, findings)
     answer = Diagnosis(
         service=recording.service,

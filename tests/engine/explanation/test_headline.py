@@ -64,3 +64,14 @@ def test_what_is_open_is_said() -> None:
     assert head(open_).startswith(
         "Nobody can tell how svc is, since time to first token (p95), the bucket around the limit of 3 s"
     )
+
+
+def test_who_could_judge_nothing_does_not_say_that_all_is_well() -> None:
+    """Users are well by what a gateway counts, and no engine, log or card was seen: nobody knows of any kind."""
+    fine = make_recording(WELL, histograms={"latency.ttft": Buckets((1, 5), (9, 0, 0))})
+    blind = [rule(f"blind-{number}", {"signal": "kv.usage", "above": 0.9}) for number in range(30)]
+    told = diagnose(fine, blind)
+    assert told.coverage.rules_evaluated == 0
+    assert told.status is Status.INCONCLUSIVE
+    assert told.headline.endswith("what users notice is well, and none of 30 kinds of failure could be judged.")
+    assert diagnose(fine, [*blind, rule("seen", {"signal": "gateway.requests", "below": 1})]).status is Status.HEALTHY

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from triage.engine.explanation.called import Called
 from triage.engine.explanation.sentence import clock
+from triage.engine.explanation.state import barely_looked
 from triage.model.diagnosis import Finding, Odd, Promised, Status, Unread, Vital
 from triage.model.recording import Recording, Source, SourceState
 from triage.model.sentence import LONGEST
@@ -47,7 +48,7 @@ def headline(
         return f"Healthy for users ({what}); {judged[0]} of {judged[1]} kinds of failure could be judged."
     if status is not Status.INCONCLUSIVE:
         return _by_word(odd, recording, called)
-    return f"Nobody can tell how {recording.service} is, since {_clause(_doubt(vitals, unread, recording))}."
+    return f"Nobody can tell how {recording.service} is, since {_clause(_doubt(vitals, unread, recording, judged))}."
 
 
 _SHORT = {"ttft": "TTFT", "itl": "ITL", "e2e": "E2E", "error": "errors", "ratio": ""}
@@ -145,7 +146,7 @@ def _value(vital: Vital) -> str:
     return quantity(vital.value or 0.0, vital.unit)
 
 
-def _doubt(vitals: Sequence[Vital], unread: Sequence[Unread], recording: Recording) -> str:
+def _doubt(vitals: Sequence[Vital], unread: Sequence[Unread], recording: Recording, judged: tuple[int, int]) -> str:
     """Why nobody can say how the service is."""
     open_ = [vital for vital in vitals if vital.state is Promised.OPEN and vital.reason]
     failed = [one for one in recording.sources if one.reason and one.state in (SourceState.FAILED, SourceState.PARTIAL)]
@@ -157,6 +158,8 @@ def _doubt(vitals: Sequence[Vital], unread: Sequence[Unread], recording: Recordi
         if unread:
             who = unread[0].emitter or "one"
             return f"what users notice is well, and the {who} log says what no rule understands"
+        if barely_looked(*judged):
+            return f"what users notice is well, and none of {judged[1]} kinds of failure could be judged"
         return "what users notice is well as far as it was seen, and something odd is explained by nothing"
     if stranger and not (failed and failed[0].state is SourceState.FAILED):
         return stranger

@@ -19,6 +19,8 @@ _MUCH_WORSE = 2.0
 _NEAR = 0.5
 """A wait that has doubled and uses up half of what was promised is no proof that nobody suffers."""
 
+_MANY_KINDS = 20
+
 _OWN = frozenset({Scope.SERVICE, Scope.REPLICA, Scope.GATEWAY})
 """Whose word counts for the service: not that of a host or an exporter."""
 
@@ -87,6 +89,22 @@ def state_of(vitals: Sequence[Vital], noticed: Sequence[Symptom], findings: Sequ
     if odd:
         return Status.DEGRADED
     return Status.INCONCLUSIVE if any(_has_to_be_read(one) for one in frame.seen.odd) else Status.HEALTHY
+
+
+def looked(status: Status, judged: int, kinds: int) -> Status:
+    """The state with regard to how much could be judged: nobody who could judge nothing may say that all is well.
+
+    :param judged: kinds of failure that could be judged, of all ``kinds``
+    """
+    return Status.INCONCLUSIVE if status is Status.HEALTHY and barely_looked(judged, kinds) else status
+
+
+def barely_looked(judged: int, kinds: int) -> bool:
+    """Whether no kind could be judged; a handful of rules of somebody's own says nothing of that.
+
+    Of a service whose requests alone are counted two or three kinds can be judged, and users of it are known to be well.
+    """
+    return kinds >= _MANY_KINDS and not judged
 
 
 def _unexplained(frame: Frame, findings: Sequence[Finding]) -> list[Observation]:
