@@ -1,7 +1,5 @@
 """Replicas side by side: what work they do, which version they run, how long they have been up."""
 
-from itertools import permutations
-
 import numpy as np
 
 from triage.engine.derived.arithmetic import rolled_mean
@@ -152,17 +150,28 @@ def age_order(frame: Frame, _service: Subject) -> Floats | None:
         and (pace := frame.cells("token.time", replica)) is not None
     ]
     ordered, clear, pairs = np.zeros((3, len(frame.grid.times)))
-    for old, young in permutations(both, 2):
-        if version_of(frame, old[0]) != version_of(frame, young[0]) or not alike(frame, old[0], young[0]):
-            continue
-        with np.errstate(invalid="ignore"):
-            counts = (old[1] >= _OLDER * young[1]) & (old[1] - young[1] >= _OLDER_BY) & ~np.isnan(old[2]) & ~np.isnan(young[2])
-            slower = counts & (old[2] >= _SLOWER * young[2]) & ~(old[3] > _AS_MUCH * young[3])
-            pairs += counts
-            ordered += slower
-            clear += slower | (counts & (young[2] >= _SLOWER * old[2]))
+    for same in _by_version_and_work(frame, [replica for replica, *_ in both]):
+        uptime, pace, given = (np.array([both[row][part] for row in same]) for part in (1, 2, 3))
+        longest, shortest = np.fmax.reduce(uptime, axis=1), np.fmin.reduce(uptime, axis=1)
+        for old in range(len(same)):
+            young = (longest[old] >= _OLDER * shortest) & (longest[old] - shortest >= _OLDER_BY)
+            with np.errstate(invalid="ignore"):
+                counts = (uptime[old] >= _OLDER * uptime[young]) & (uptime[old] - uptime[young] >= _OLDER_BY)
+                counts &= ~np.isnan(pace[old]) & ~np.isnan(pace[young])
+                slower = counts & (pace[old] >= _SLOWER * pace[young]) & ~(given[old] > _AS_MUCH * given[young])
+                pairs += counts.sum(axis=0)
+                ordered += slower.sum(axis=0)
+                clear += (slower | (counts & (pace[young] >= _SLOWER * pace[old]))).sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(pairs >= _LEAST_PAIRS, ordered / np.maximum(clear, _LEAST_PAIRS), np.nan)
+
+
+def _by_version_and_work(frame: Frame, replicas: list[Subject]) -> list[list[int]]:
+    """Places of replicas that run the same and do the same work."""
+    groups: dict[tuple[str | None, str], list[int]] = {}
+    for row, replica in enumerate(replicas):
+        groups.setdefault((version_of(frame, replica), work_of(frame, replica)), []).append(row)
+    return list(groups.values())
 
 
 def _given(frame: Frame, replica: Subject, width: int) -> Floats:

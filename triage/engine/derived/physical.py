@@ -72,23 +72,18 @@ def container_memory_ratio(frame: Frame, replica: Subject) -> Floats | None:
 
 def card_of(frame: Frame, replica: Subject) -> Accelerator | None:
     """The one kind of card that a replica runs on; None if it is unknown, mixed, or a part of a card."""
-    cards = _cards_linked(frame, replica)
+    cards = frame.recording.cards_of(replica)
     if any(frame.recording.fact("mig_profile", card) is not None for card in cards):
         return None
     names = {str(name) for card in cards or [replica] if (name := frame.recording.fact("gpu_model", card)) is not None}
     return accelerator(names.pop()) if len(names) == 1 else None
 
 
-def _cards_linked(frame: Frame, replica: Subject) -> list[Subject]:
-    links = frame.recording.links
-    return [card for card in frame.recording.subjects[Scope.GPU] if replica in links.get(card, ())]
-
-
 def cards_in_step(frame: Frame, replica: Subject) -> int | None:
     """How many cards work on one token at the same time; None if nobody tells."""
     fact = facts_of(frame, replica)
     told = positive(fact("tensor_parallel_size")) or positive(fact("gpus_per_replica"))
-    return int(told) if told is not None else len(_cards_linked(frame, replica)) or None
+    return int(told) if told is not None else len(frame.recording.cards_of(replica)) or None
 
 
 def _weight_bits(fact: Lookup) -> float | None:

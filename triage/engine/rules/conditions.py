@@ -185,6 +185,8 @@ def _weighed(measure: Measure, context: Context, subjects: Sequence[Subject]) ->
         verdict, held = _lasts(cells, op, threshold, measure, frame)
     if floor is not None and verdict is not (ABSENT if op[0] == ">" else PRESENT):
         return Weighed(UNKNOWN, value, None, words, text=f"nothing to compare with: {words}")
+    if measure.lasting is None and is_too_coarse(measure, frame) and could_turn(measure.stat, op, verdict):
+        return Weighed(UNKNOWN, value, threshold, words, held, "its values are too far apart to say so")
     if measure.lasting is None and _rests_on_the_unseen(measure, op, verdict, cells, frame):
         return Weighed(UNKNOWN, value, threshold, words, held, "too little of the span was seen to say so")
     return Weighed(verdict, value, threshold, words, held)
@@ -414,12 +416,33 @@ def _lasts(cells: Floats | None, op: str, threshold: Interval, measure: Measure,
     span = cells[span_of(measure, frame)]
     is_known = ~np.isnan(span)
     holds = _holds(span, op, threshold.estimate)
-    need = max(1, round((measure.lasting or 0.0) / frame.grid.step))
+    need = cells_needed(measure, frame)
     run = longest_run(holds, is_known)[1]
     if run >= need:
         return PRESENT, run * frame.grid.step
+    if is_too_coarse(measure, frame):
+        return UNKNOWN, run * frame.grid.step
     possible = longest_run(holds | ~is_known, np.ones(len(span), dtype=bool))[1]
     return (ABSENT if possible < need else UNKNOWN), run * frame.grid.step
+
+
+def cells_needed(measure: Measure, frame: Frame) -> int:
+    """So many cells in a row must satisfy a bound that has to last: two, where one is far longer than that."""
+    return 2 if is_too_coarse(measure, frame) else max(1, round((measure.lasting or 0.0) / frame.grid.step))
+
+
+def is_too_coarse(measure: Measure, frame: Frame) -> bool:
+    """Whether cells are too long to tell that something did not last so short a time, or how often it changed."""
+    if measure.lasting is not None:
+        return frame.grid.step > _CARRIED * measure.lasting
+    return measure.stat == "changes" and frame.grid.step > _COARSE
+
+
+_CARRIED = 4.0
+"""Chosen: of what lasts a quarter of a cell its mean keeps a quarter, and its last value most often nothing."""
+
+_COARSE = 120.0
+"""Seconds; chosen: what changes and changes back between two values that are further apart is never seen."""
 
 
 def _holds(cells: Floats, op: str, threshold: float) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":

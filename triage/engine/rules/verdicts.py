@@ -243,9 +243,12 @@ def _weighed(measure: Measure, asked: Asked, speakers: Speakers) -> tuple[Codes,
     kind = catalogue()[measure.signal].kind
     if measure.lasting is not None:
         cells = _of_each(speakers.cells(frame, across)[:, span].T, place).T
-        codes = _lasting(cells, op, limit[0], max(1, round(measure.lasting / frame.grid.step)))
+        codes = _lasting(cells, op, limit[0], conditions.cells_needed(measure, frame))
+        if conditions.is_too_coarse(measure, frame):
+            codes = np.where(codes == FAILS, OPEN, codes)
     elif kind is not Kind.DISTRIBUTION and (turned := _turned_by_one_more(measure.stat, op)):
         unseen = _of_each(np.isnan(speakers.cells(frame, across)[:, span]).mean(axis=1), place) > conditions.UNSEEN
+        unseen |= conditions.is_too_coarse(measure, frame)
         codes = np.where(unseen & np.isin(codes, turned), OPEN, codes)
     known = ~np.isnan(value[0])
     bare = known & floored

@@ -150,7 +150,7 @@ def _of_all_its_subjects(frame: Frame, voices: Voices, silent: list[tuple[Voice,
 
 def _is_by_the_way(voice: Voice, voices: Voices) -> bool:
     """Whether a card is spoken of by the engine on it: its silence is the engine's."""
-    return voice.subject.scope is Scope.GPU and any(v.subject.scope is Scope.REPLICA for v in voices.by_dialect[voice.dialect])
+    return voice.subject.scope is Scope.GPU and voice.dialect in voices.of_replicas
 
 
 def _of_one_host(frame: Frame, members: list[Subject]) -> Subject:

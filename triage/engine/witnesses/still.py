@@ -1,7 +1,6 @@
 """Sources that are frozen: every value that never rests stands still to the last digit, and work goes on elsewhere."""
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -106,9 +105,10 @@ def _stillness(voice: Voice, restless: Sequence[Series]) -> Iterator[tuple[float
     begin, end = float(voice.times[0]), float(voice.times[-1])
     corners: Floats = np.concatenate(([begin], moved, [end]))
     least = max(_LEAST_SECONDS, LEAST_SAMPLES * voice.step)
-    for since, until in pairwise(corners):
+    for gap in np.flatnonzero(np.diff(corners) >= least).tolist():
+        since, until = corners[gap], corners[gap + 1]
         spoken = int(np.count_nonzero((voice.times > since) & (voice.times <= until)))
-        if until - since >= least and spoken >= LEAST_SAMPLES and spoken * voice.step >= 0.5 * (until - since):
+        if spoken >= LEAST_SAMPLES and spoken * voice.step >= 0.5 * (until - since):
             yield float(since), float(until)
 
 

@@ -76,8 +76,9 @@ def _constant(frame: Frame) -> Iterator[Observation]:
         for subject, cells in sorted(rows.items()):
             known = cells[frame.grid.window]
             known = known[~np.isnan(known)]
-            twins = [one for one in moving if alike(frame, one, subject)]
-            if subject in moving or len(known) < _LEAST_CELLS or np.any(known) or len(twins) < 2:
+            if subject in moving or len(known) < _LEAST_CELLS or np.any(known):
+                continue
+            if sum(alike(frame, one, subject) for one in moving) < 2:
                 continue
             others = [
                 s for s in _WORK if s != signal and (c := frame.cells(s, subject)) is not None and _moves(c[frame.grid.window])

@@ -112,6 +112,11 @@ class Voices:
             grouped.setdefault(voice.dialect, []).append(voice)
         return grouped
 
+    @cached_property
+    def of_replicas(self) -> frozenset[str]:
+        """Sources that speak of replicas."""
+        return frozenset(voice.dialect for voice in self.all if voice.subject.scope is Scope.REPLICA)
+
     def holes_of(self, voice: Voice) -> list[Hole]:
         """Times in which a voice is silent, its end included where others speak longer."""
         if len(voice.times) < LEAST_SAMPLES or voice.step <= 0:

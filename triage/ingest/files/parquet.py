@@ -19,7 +19,7 @@ each is; the reader holds the columns against it, so a file that something else 
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -439,10 +439,11 @@ def _rebuilt(path: Path, document: _Document, columns: _Columns) -> Recording:
     histograms: list[Histogram] = []
     unknown: dict[str, None] = {}
     start = 0
-    for head in document.heads:
+    plain = _plain_fit(document.heads, columns)
+    for head, fits in zip(document.heads, plain, strict=True):
         rows = slice(start, start + head.rows)
         start = rows.stop
-        if not _fits(head, columns, rows):
+        if not (fits or _fits(head, columns, rows)):
             place = f"{_short(head.signal)} of {_short(head.subject)}"
             raise DataError(f"{path} is a damaged recording: the rows of {place} are not where they belong")
         if not _known(head):
@@ -475,6 +476,28 @@ def _known(head: _Head) -> bool:
     """Whether the vocabulary has this signal, and as what the file says it is."""
     signal = catalogue().get(head.signal)
     return signal is not None and (signal.kind is Kind.DISTRIBUTION) == (head.bounds is not None)
+
+
+def _plain_fit(heads: Sequence[_Head], columns: _Columns) -> list[bool]:
+    """Which of the heads are those of plain series whose rows are in order: all of them looked at in one go."""
+    lengths = np.array([head.rows for head in heads], dtype=np.int64)
+    ends = np.cumsum(lengths)
+    good = np.array([head.bounds is None for head in heads], dtype=bool) & (lengths > 0)
+    wanted = {
+        "signal": [head.signal for head in heads],
+        "scope": [head.subject.scope.value for head in heads],
+        "subject": [head.subject.id for head in heads],
+        "part": ["value"] * len(heads),
+    }
+    wrong = ~np.isfinite(columns.value) | ~np.isnan(columns.bound)
+    for name, texts in wanted.items():
+        codes = {text: code for code, text in enumerate(columns.texts[name])}
+        wrong |= columns.codes[name] != np.repeat(np.array([codes.get(text, -1) for text in texts], dtype=np.int32), lengths)
+    back = np.diff(columns.time, prepend=-np.inf) <= 0
+    firsts = (ends - lengths)[lengths > 0]
+    back[firsts] = False
+    number = np.concatenate(([0], np.cumsum(wrong | back)))
+    return [bool(one) for one in good & (number[ends] == number[ends - lengths])]
 
 
 def _fits(head: _Head, columns: _Columns, rows: slice) -> bool:
