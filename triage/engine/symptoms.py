@@ -35,10 +35,11 @@ def _symptom(entry: Entry) -> Symptom:
         derived_from=vital.derived_from,
         spark=vital.spark,
     )
-    where = f" of {vital.subject}" if entry.is_part else ""
+    where = f" of {vital.subject.replace('/', ' ', 1)}" if entry.is_part else ""
+    limit_of = "objective" if vital.limit_of.startswith("objective") else vital.limit_of
     return Symptom(
         name=vital.name,
-        summary=f"{vital.title}{where} is beyond its {vital.limit_of}" + (f": {vital.reason}" if vital.reason else ""),
+        summary=f"{vital.title}{where} is beyond its {limit_of}" + (f": {vital.reason}" if vital.reason else ""),
         value=value,
         unit=vital.unit,
         threshold=limit,

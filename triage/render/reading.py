@@ -233,7 +233,7 @@ def vital_reading(vital: Vital, near: float) -> VitalReading:
         whose=_whose(vital.limit_of) if can_break else "",
         usual="" if vital.baseline is None else alike(vital.baseline, unit, like),
         when=lasted(vital.since, vital.until, near) if vital.state is Promised.BROKEN else "",
-        reason="" if vital.reason == NOT_MEASURED else vital.reason.replace(vital.subject, "it"),
+        reason="" if vital.reason == NOT_MEASURED else limit_in_words(vital.reason.replace(vital.subject, "it")),
     )
 
 
