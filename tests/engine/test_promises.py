@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 
 from tests.engine.making import BEGIN, Buckets, Shift, derived, frame_of, who
 from triage.engine.diagnose import diagnose
-from triage.engine.explanation.state import harm_of, state_of
+from triage.engine.explanation.state import Harm, harm_of, state_of
 from triage.engine.frame import Frame
 from triage.engine.observations.flows import flows
 from triage.engine.observations.promises import promises
@@ -120,7 +120,7 @@ def test_a_service_that_does_well_is_healthy_and_harms_nobody() -> None:
     """Every promise is known to be kept."""
     frame = well()
     assert {one.state for one in ledger(frame)} == {KEPT}
-    assert harm_of(ledger(frame)) is False
+    assert harm_of(ledger(frame)) == Harm(users=False, inside=False)
     assert status(frame) is Status.HEALTHY
 
 
@@ -288,7 +288,7 @@ def test_a_kept_promise_that_users_must_notice_is_not_harmless() -> None:
     histograms = {"latency.ttft": Buckets((0.1, 1.0, 2.0), (0, 0, 9, 0), (9, 0, 0, 0))}
     frame = derived(WELL, histograms=histograms, objectives={"ttft_p95_s": 2.0, "error_ratio": 0.01})
     assert vital(frame, "ttft_p95_s").state is KEPT
-    assert harm_of(ledger(frame)) is None
+    assert harm_of(ledger(frame)).users is None
 
 
 def test_refusals_that_step_up_are_noticed() -> None:

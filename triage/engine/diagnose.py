@@ -5,6 +5,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from triage.engine import coverage, muting
+from triage.engine.belonging import without_others
 from triage.engine.derived import derive
 from triage.engine.explanation.called import Called, named
 from triage.engine.explanation.cause import cause_of
@@ -89,7 +90,7 @@ def _judged(rulings: Sequence[Ruling]) -> int:
 
 def looked_at(recording: Recording) -> Frame:
     """The frame of a recording after the witnesses were questioned, what follows was derived and what is odd was noted."""
-    frame = Frame(_ordered(recording))
+    frame = Frame(_ordered(without_others(recording)))
     frame.seen = question(frame)
     derive(frame)
     observe(frame)

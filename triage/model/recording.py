@@ -467,7 +467,7 @@ def _on_cards(
 
     What an exporter says of the same card is left out, then: the kernel's line tells more.
     """
-    cards = [(card, _address(str(fact.value))) for (card, key), fact in facts.items() if key == _BUS_FACT]
+    cards = [(card, pci_address(str(fact.value))) for (card, key), fact in facts.items() if key == _BUS_FACT]
     placed = [_on_card(event, cards, links) if event.attrs.get("pci") else event for event in events]
     told = [event for event in placed if event.kind == "xid" and not _is_exporters(event)]
     return [event for event in placed if not _is_exporters(event) or not any(_is_echo(event, first) for first in told)]
@@ -477,14 +477,14 @@ def _on_card(
     event: Event, cards: Sequence[tuple[Subject, tuple[int, ...] | None]], links: Mapping[Subject, tuple[Subject, ...]]
 ) -> Event:
     """An event that names a PCI address as one of the card that has it on that node."""
-    address = _address(event.attrs["pci"])
+    address = pci_address(event.attrs["pci"])
     if address is None or event.subject is None or event.subject.scope is not Scope.NODE:
         return event
     here = [card for card, its in cards if its == address and event.subject in links.get(card, ())]
     return replace(event, subject=here[0]) if len(here) == 1 else event
 
 
-def _address(text: str) -> tuple[int, ...] | None:
+def pci_address(text: str) -> tuple[int, ...] | None:
     """Domain, bus and device of a PCI address, however it is written (``PCI:0000:52``, ``00000000:52:00.0``).
 
     None if it is none.

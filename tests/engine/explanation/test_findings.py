@@ -8,6 +8,7 @@ import pytest
 from tests.engine.making import at, frame_of, rule, who
 from triage.engine.explanation.called import Called
 from triage.engine.explanation.findings import confidence_of, findings_of, is_effect, present_answers, severity_of
+from triage.engine.explanation.state import Harm
 from triage.engine.rules.evaluate import Answer, answer_of, evaluate
 from triage.model.diagnosis import Confidence, Severity, Verdict
 from triage.model.playbook import Advice
@@ -20,6 +21,9 @@ FAILS = {"signal": "kv.usage", "above": 0.95}
 NOBODY_KNOWS = {"signal": "preemptions", "above": 1}
 SIGNALS = {"kv.usage": 0.9, "queue.waiting": 5}
 WORDS: dict[Grade, Confidence] = {"proof": "proven", "strong": "likely", "weak": "possible"}
+
+
+SUFFER = Harm(users=True, inside=True)
 
 
 def answer(*ways: Mapping[str, object], **told: object) -> Answer:
@@ -132,7 +136,7 @@ def test_users_suffer_from_something_else_where_its_effect_is_missing(unharmed: 
 def roles(*rules: Rule) -> dict[str, str]:
     """The place of each finding among the others, where users suffer."""
     frame = frame_of(SIGNALS)
-    found = findings_of(evaluate(frame, rules, None), frame, True, lambda _kind: Advice(), Called(frame.recording))
+    found = findings_of(evaluate(frame, rules, None), frame, SUFFER, lambda _kind: Advice(), Called(frame.recording))
     return {one.rule: one.role for one in found}
 
 

@@ -369,3 +369,54 @@ def test_slices_of_a_card() -> None:
     found = selection([engine(service="llm-prod", instance="a:8000"), card])
     assert found.gpu({"UUID": "GPU-a", "GPU_I_ID": "3"}) == Subject(Scope.GPU, "GPU-a/mig-3")
     assert found.gpu({"Hostname": "n1", "gpu": "2"}) == Subject(Scope.GPU, "n1/2")
+
+
+@pytest.mark.parametrize("alias", ["qwen", "default-model", "r1-70b"])
+def test_a_model_is_served_under_any_name(alias: str) -> None:
+    """A lone engine is the service's whatever its model is called there, where the service says which model it has."""
+    found = selection([engine(instance="h:8000", job="engines", model_name=alias)], facts={"model": "Qwen3-8B"})
+    assert found.replica({"instance": "h:8000", "model_name": alias}) == replica("h:8000")
+    assert found.gateway({"requested_model": alias, "instance": "g:4000"}) is not None
+    mistyped = selection([engine(instance="h:8000", job="engines", model_name=alias)])
+    assert mistyped.replica({"instance": "h:8000", "model_name": alias}) is None
+
+
+def test_an_alias_of_two_services_names_neither() -> None:
+    """What a gateway counts under a name that others serve, too, is nobody's in particular."""
+    rows = [
+        engine(instance="a:8000", service="llm-prod", model_name="chat"),
+        engine(instance="b:8000", service="other", model_name="chat"),
+    ]
+    assert selection(rows).gateway({"requested_model": "chat", "instance": "g:4000"}) is None
+
+
+@pytest.mark.parametrize(("count", "ours"), [(3, True), (2, False), (4, False)])
+@pytest.mark.parametrize("pod", ["vllm-{}", "inference-7d9c5b8f6-x8q2{}", "worker-{}"])
+def test_as_many_pods_of_one_workload_as_were_declared(pod: str, count: int, ours: bool) -> None:
+    """Where only the gateway bears the service's name, the engines are those of the only workload there is, all of them."""
+    pods = [pod.format(sign) for sign in "2456"[:count]]
+    route = ("nginx_ingress_controller_requests", {"ingress": "llm-prod", "instance": "g:10254"})
+    rows = [route, *(engine(instance=f"{one}:8000", pod=one, namespace="ml") for one in pods)]
+    found = selection(rows, facts={"replicas": 3.0})
+    assert all((found.replica({"pod": one, "instance": f"{one}:8000"}) == replica(one)) == ours for one in pods)
+
+
+def test_pods_of_one_workload_that_has_a_name_of_its_own() -> None:
+    """As many as were declared, but a label says whose they are."""
+    rows = [engine(instance=f"chat-{one}:8000", pod=f"chat-{one}", app="chat-eu") for one in range(3)]
+    assert selection(rows, facts={"replicas": 3.0}).pods == frozenset()
+
+
+@pytest.mark.parametrize("maker", ["llm-prod-5b59c84684", "llm-prod"])
+def test_replica_sets_with_and_without_the_hash_of_a_deployment(maker: str) -> None:
+    """Somebody may make a replica set by hand: its name ends in no hash then, and its last word is not to be cut off."""
+    rows = [pod_info("llm-prod-0", created_by_kind="ReplicaSet", created_by_name=maker)]
+    assert selection(rows).pods == {"llm-prod-0"}
+
+
+@pytest.mark.parametrize("node", ["gpu-2", ""])
+def test_target_of_an_exporter(node: str) -> None:
+    """An exporter on a host where none of our engines runs is nobody's business."""
+    rows = [engine(instance="a:8000", service="llm-prod", node="gpu-1"), (NODE, {"instance": "x:9100", "node": "gpu-2"})]
+    target = selection(rows).target({"job": "node", "instance": "y:9400", "node": node})
+    assert (target is None) == bool(node)

@@ -1,14 +1,13 @@
 """Signs of life: whether an engine lives, works on what it holds, and is counted as ready all the same."""
 
+from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from triage.engine.derived.arithmetic import own_total
-from triage.engine.derived.derivation import (
-    Derivation,
-)
+from triage.engine.derived.derivation import Derivation
 from triage.engine.frame import Frame
 from triage.engine.statistics import together
 from triage.model.recording import Floats, Subject
@@ -32,6 +31,15 @@ _RATES_OF_LIFE = ("engine.steps", "kv.allocated", "tokens.generation", "tokens.p
 
 _COUNTED_AT_THE_END = frozenset({"trtllm", "tgi", "llamacpp"})
 """Dialects of engines that count tokens when a request ends: while long answers are written their counters stand still."""
+
+_SEVERAL = 4.0
+"""Fewer requests may all be long ones."""
+
+_LONGEST_PAUSE = 180.0
+"""Chosen: seconds in which none of several requests ends; an answer of several thousand tokens takes a minute or two."""
+
+_PAUSES = 10.0
+"""… and so many of the pauses that are usual between two ends: by chance one is as long in one of twenty thousand."""
 
 _MOVES = 1e-6
 """A step time that changes by less than this share is the last one told again."""
@@ -169,6 +177,8 @@ def _replicas_alive(frame: Frame, _service: Subject) -> Floats | None:
 def _stalled(frame: Frame, replica: Subject) -> Floats | None:
     """1 where requests are held while every heartbeat that is known stands still; unknown if none is that beats all the time.
 
+    Where all that is counted is counted when requests end, none of several must end for much longer than usual.
+
     An engine that was put to sleep stands still by order. Where only those that run or only those that wait are counted, none of
     them is not none at all.
     """
@@ -181,12 +191,37 @@ def _stalled(frame: Frame, replica: Subject) -> Floats | None:
         beats.append(_changed(np.where(_sampled(frame, "engine.step_time", replica), told, np.nan)))
     steady = told is not None or any(_beats_all_the_time(frame, name, replica) for name in rates)
     if held is None or not steady:
-        return None
+        return None if held is None or not rates else _ends_nothing(frame, held, together(list(rates.values()), Combine.SUM))
     beat = together(beats, Combine.MAX)
     unknown = np.isnan(held) | np.isnan(beat) | ((held < 1) & (not counts_all) & (beat <= 0))
     asleep = frame.cells("engine.sleeping", replica)
     awake = np.full(len(beat), True) if asleep is None else ~(asleep >= 1)
     return np.where(unknown, np.nan, ((held >= 1) & (beat <= 0) & awake).astype(float))
+
+
+def _ends_nothing(frame: Frame, held: Floats, ends: Floats) -> Floats | None:
+    """The same where only the end of a request is a heartbeat: several are held, and none ends for many times as long as usual.
+
+    :param ends: what is counted when requests end, per second
+    """
+    before = ends[: frame.grid.first]
+    known = before[~np.isnan(before)]
+    moving = float((known > 0).mean()) if len(known) else 0.0
+    if not moving:
+        return None
+    patience = max(_LONGEST_PAUSE, _PAUSES * frame.grid.step / moving)
+    still = (held >= _SEVERAL) & (ends <= 0)
+    out = np.where(np.isnan(held) | np.isnan(ends), np.nan, 0.0)
+    for begin, end in _runs(still):
+        if (end - begin) * frame.grid.step >= patience:
+            out[begin:end] = 1.0
+    return out
+
+
+def _runs(flags: Bools) -> Iterator[tuple[int, int]]:
+    """Begin and end of each row of cells in which something holds."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], flags.astype(int), [0]))))
+    yield from zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
 
 
 def _beats_all_the_time(frame: Frame, signal: str, replica: Subject) -> bool:

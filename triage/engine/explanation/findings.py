@@ -7,6 +7,7 @@ from triage.engine.explanation.called import Called
 from triage.engine.explanation.names import names_of
 from triage.engine.explanation.rank import Candidate, Place, has_set_off, rank
 from triage.engine.explanation.sentence import sentence
+from triage.engine.explanation.state import Harm
 from triage.engine.explanation.wording import check_lines
 from triage.engine.frame import Frame
 from triage.engine.rules.evaluate import Answer, Ruling
@@ -20,16 +21,16 @@ _WEIGHTS: dict[Severity, int] = {"info": 0, "warning": 1, "critical": 2}
 
 
 def findings_of(
-    rulings: Sequence[Ruling], frame: Frame, harmed: bool | None, advice: Callable[[str], Advice], called: Called
+    rulings: Sequence[Ruling], frame: Frame, harm: Harm, advice: Callable[[str], Advice], called: Called
 ) -> tuple[Finding, ...]:
     """The findings of all present rules, roots first.
 
-    :param harmed: whether users suffer; None if nobody can say
+    :param harm: whether users suffer
     :param advice: what a kind's playbook says to do first and not to do
     :param called: what people call subjects
     """
     found = {ruling.rule.id: ruling for ruling in rulings if ruling.verdict is Verdict.PRESENT}
-    places = rank([_candidate(ruling, harmed, frame) for ruling in found.values()], _bridges(rulings))
+    places = rank([_candidate(ruling, harm.by(ruling.rule.layer), frame) for ruling in found.values()], _bridges(rulings))
     return tuple(_finding(found[place.candidate.rule], place, _role(place, places), frame, advice, called) for place in places)
 
 

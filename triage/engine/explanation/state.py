@@ -1,14 +1,16 @@
 """The state of the service: from what users notice, from what was found, and from what nobody understood."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from math import inf
 
 import re2
 
 from triage.engine.frame import Frame
+from triage.engine.promises.entries import UNMEASURED
 from triage.model.diagnosis import Finding, Promised, Status, Symptom, Vital
 from triage.model.observation import Observation
-from triage.model.vocabulary import Scope
+from triage.model.vocabulary import Layer, Scope
 
 INCIDENT = 1.0
 """Harm from which on the service is in an incident; triage/engine/promises/entries.py says how it is measured."""
@@ -30,19 +32,51 @@ _GOOD = frozenset({"started", "appeared", "ready"})
 _DELAYS = ("ttft", "e2e", "itl")
 
 
-def harm_of(vitals: Sequence[Vital]) -> bool | None:
+@dataclass(frozen=True)
+class Harm:
+    """Whether users suffer; of each None if nobody can say.
+
+    :param users: as far as anybody between them and the engines counts
+    :param inside: as far as it comes through the engines: what is at fault in them or below them reaches users through them alone
+    """
+
+    users: bool | None
+    inside: bool | None
+
+    def by(self, layer: Layer) -> bool | None:
+        """Whether users may suffer from something in a layer."""
+        return self.users if layer is Layer.PLATFORM else self.inside
+
+
+def harm_of(vitals: Sequence[Vital]) -> Harm:
     """Whether users suffer: yes if any promise is broken, no if all that were measured are kept, else nobody can say.
 
     No harm takes more than that nothing is broken: that requests are answered, that failures are counted and are few, and that
-    some delay is well. What was measured and cannot be told (a bucket that straddles its limit) leaves it open.
+    some delay is well. What was measured and cannot be told (a bucket that straddles its limit) leaves it open. Of an engine that
+    counts no failures of its own, that no more requests than usual are given up is enough, as long as no replica was gone for a
+    while with what was inside it.
     """
+    lost = any(vital.name == "answers" and vital.state is Promised.OPEN for vital in vitals)
+    inside = _harm(vitals, ("error_ratio", "abandoned_ratio"))
+    return Harm(
+        _harm(vitals, ("error_ratio",)), None if lost and inside is False and not _counted(vitals, "error_ratio") else inside
+    )
+
+
+def _harm(vitals: Sequence[Vital], losses: Collection[str]) -> bool | None:
+    """The same, where one of some losses has to be counted."""
     if any(vital.state is Promised.BROKEN for vital in vitals):
         return True
-    counted = any(vital.name == "error_ratio" and vital.state is Promised.KEPT for vital in vitals)
+    counted = any(_counted(vitals, loss) for loss in losses)
     doubtful = any(vital.state is Promised.OPEN and vital.value is not None for vital in vitals)
     if doubtful or not counted or not enough_seen(vitals):
         return None
     return None if any(_is_much_worse(vital) for vital in vitals) else False
+
+
+def _counted(vitals: Sequence[Vital], loss: str) -> bool:
+    """Whether somebody counts a loss, and there is none to speak of."""
+    return any(vital.name == loss and vital.state is Promised.KEPT for vital in vitals)
 
 
 def _is_much_worse(vital: Vital) -> bool:
@@ -66,6 +100,19 @@ def _runs_well(vitals: Sequence[Vital]) -> bool:
     return {vital.name for vital in vitals if vital.state is Promised.KEPT} >= _RUNS_WELL
 
 
+def _is_within(vital: Vital, vitals: Sequence[Vital], *, changed: bool) -> bool:
+    """Whether a promise about a part of a request that no source here can measure is within what is kept.
+
+    That is so where the whole request keeps its own promise, no longer than usual, newcomers do not wait, and nobody changed the
+    service or what stands in front of it: a proxy that holds the beginning of an answer back delays no end.
+    """
+    if changed or vital.reason != UNMEASURED or not vital.name.startswith(("ttft", "itl")):
+        return False
+    kept = [one for one in vitals if one.state is Promised.KEPT]
+    whole = any(one.name.startswith("e2e") and one.limit_of.startswith("objective") and not _is_much_worse(one) for one in kept)
+    return whole and any(one.name in ("queue_wait_s", "gateway_wait_s") for one in kept)
+
+
 def state_of(vitals: Sequence[Vital], noticed: Sequence[Symptom], findings: Sequence[Finding], frame: Frame) -> Status:
     """The state of the service.
 
@@ -84,7 +131,10 @@ def state_of(vitals: Sequence[Vital], noticed: Sequence[Symptom], findings: Sequ
     odd = _unexplained(frame, findings)
     if not any(vital.state is Promised.KEPT for vital in vitals):
         return _by_word(odd, frame)
-    if any(vital.state is Promised.OPEN for vital in vitals) or not (enough_seen(vitals) or _runs_well(vitals)):
+    changed = any(_may_slow(one) for one in frame.seen.of_sort("change"))
+    if any(vital.state is Promised.OPEN and not _is_within(vital, vitals, changed=changed) for vital in vitals) or not (
+        enough_seen(vitals) or _runs_well(vitals)
+    ):
         return Status.INCONCLUSIVE
     if odd:
         return Status.DEGRADED
@@ -112,6 +162,11 @@ def _unexplained(frame: Frame, findings: Sequence[Finding]) -> list[Observation]
     told = {evidence.text for finding in findings for evidence in finding.evidence if evidence.text}
     odd = [one for one in frame.seen.odd if one.salient and one.text not in told]
     return [one for one in odd if one.sort != "instrument" or _is_new(one, frame)]
+
+
+def _may_slow(change: Observation) -> bool:
+    """Whether a change may make first tokens later: more or fewer replicas show in the queue."""
+    return change.attrs.get("relation") in ("own", "in-front") and change.of != "scale"
 
 
 def _has_to_be_read(one: Observation) -> bool:

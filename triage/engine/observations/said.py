@@ -6,6 +6,7 @@ from operator import attrgetter
 
 import re2
 
+from triage.engine.belonging import homes, is_of_others
 from triage.engine.frame import Frame
 from triage.engine.promises import users_are_well
 from triage.model.observation import Judged, Observation, Seen
@@ -20,6 +21,13 @@ _ALWAYS_LOUD = frozenset({"killed", "raised", "exhausted", "stuck", "command-fai
 
 _OF_ASKERS = re2.compile(r"(?i)\b(?:requests?|prompts?|body|payload|headers?|method|ur[il]|query)\b")
 """What others send: that it is damaged or not allowed is their doing, and what is refused is counted."""
+
+_HUNG_UP = re2.compile(
+    r"(?i)\b(?:clients?|peers?|callers?|users?|remote|other side)\b"
+    r".{0,40}\b(?:disconnect\w*|left|clos\w+|cancel\w*|gone|abort\w*|hung)"
+    r"|disconnected (?:client|peer)|broken pipe"
+)
+"""What is said of somebody who went away before his answer was there: those who give up are counted."""
 
 _COUNT = re2.compile(r"^[0-9]{1,9}$")
 _MOMENT = re2.compile(r"^[0-9]{1,11}(?:\.[0-9]{1,9})?$")
@@ -56,8 +64,8 @@ def said(frame: Frame) -> Seen:
             before.add(key)
         else:
             inside.setdefault(key, _Statement(event)).events.append(event)
-    deaths = _deaths(frame)
-    odd = [_observation(one, key in before, deaths, frame) for key, one in inside.items()]
+    deaths, hung_up = _deaths(frame), _hang_ups(frame)
+    odd = [_observation(one, key in before, deaths, hung_up, frame) for key, one in inside.items()]
     return Seen(tuple(sorted(odd, key=lambda one: (one.since or 0.0, one.subject, one.of, one.text))), _judged(frame))
 
 
@@ -144,7 +152,20 @@ def _deaths(frame: Frame) -> Sequence[Observation]:
     return [one for one in frame.seen.odd if one.sort == "life" and one.attrs.get("planned") == "no" and one.onset is not None]
 
 
-def _observation(one: _Statement, usual: bool, deaths: Sequence[Observation], frame: Frame) -> Observation:
+def _hang_ups(frame: Frame) -> frozenset[tuple[Subject | None, int]]:
+    """Who told of somebody that went away, and in which seconds: other lines of that moment tell of the same."""
+    told = (event for event in frame.recording.events_of("said") if event.name == "raised" and _is_a_hang_up(event))
+    return frozenset((event.subject, int(event.time) + near) for event in told for near in (-1, 0, 1))
+
+
+def _is_a_hang_up(event: Event) -> bool:
+    words = f"{event.attrs.get('exception', '')} {event.attrs.get('message', '')}"
+    return _HUNG_UP.search(words) is not None
+
+
+def _observation(
+    one: _Statement, usual: bool, deaths: Sequence[Observation], hung_up: frozenset[tuple[Subject | None, int]], frame: Frame
+) -> Observation:
     """A statement as an observation."""
     first = one.first
     told = first.attrs
@@ -159,7 +180,8 @@ def _observation(one: _Statement, usual: bool, deaths: Sequence[Observation], fr
     strangers = _is_strangers(first, frame)
     if strangers:
         attrs["stranger"] = "yes"
-    elsewhere = users_are_well(frame) and _is_elsewhere(first, frame)
+    left = ends is None and all((event.subject, int(event.time)) in hung_up for event in one.events)
+    elsewhere = users_are_well(frame) and (left or _is_elsewhere(first, frame))
     if elsewhere:
         attrs["elsewhere"] = "yes"
     last = max(_last(event) for event in one.events)
@@ -181,6 +203,7 @@ def _observation(one: _Statement, usual: bool, deaths: Sequence[Observation], fr
         and not elsewhere
         and (new == "yes" or (new == "unknown" and _is_grave(first)))
         and _asks_for_a_reason(one, ends is not None)
+        and not left
         and not (ends is None and _is_retried(one, frame)),
     )
 
@@ -205,9 +228,7 @@ def _is_last_word(one: _Statement, death: Observation) -> bool:
 
 def _is_strangers(event: Event, frame: Frame) -> bool:
     """Whether a line is about another service than ours."""
-    subject = event.subject
-    other = subject is not None and subject.scope is Scope.SERVICE and subject.id != frame.recording.service
-    return other or event.attrs.get("stranger") == "yes" or _kills_elsewhere(event, frame)
+    return is_of_others(event, frame) or _kills_elsewhere(event, frame)
 
 
 _THIRD = frozenset({"other", "journal"})
@@ -222,18 +243,44 @@ def _is_elsewhere(event: Event, frame: Frame) -> bool:
     """Whether a line is about nothing of ours.
 
     That is a host on which none of ours runs, or that was taken out on purpose; and what a third program says of somebody who
-    is nobody of ours.
+    is nobody of ours, or of nobody where it speaks of such all the time.
     """
     host = event.subject
     if host is not None and host.scope is Scope.NODE:
-        homes = _homes(frame)
-        return (bool(homes) and host not in homes) or any(
+        ours = homes(frame)
+        return (bool(ours) and host not in ours) or any(
             one.subject == host and one.attrs.get("planned") == "yes" and _is_near(one, event)
             for one in frame.seen.odd
             if one.sort == "life"
         )
-    third = event.attrs.get("emitter", "") in _THIRD and (host is None or host.scope is Scope.SERVICE)
-    return third and _NAME.search(event.text) is not None and not any(name in event.text for name in _names_of_ours(frame))
+    return _is_a_thirds(event) and not _names_ours(event, frame) and (_names_somebody(event) or event.source in _of_others(frame))
+
+
+def _is_a_thirds(event: Event) -> bool:
+    """Whether a program that is no part of a service tells of nobody whom the recording knows."""
+    return event.attrs.get("emitter", "") in _THIRD and (event.subject is None or event.subject.scope is Scope.SERVICE)
+
+
+def _names_somebody(event: Event) -> bool:
+    return _NAME.search(event.text) is not None
+
+
+def _names_ours(event: Event, frame: Frame) -> bool:
+    return any(name in event.text for name in _names_of_ours(frame))
+
+
+def _of_others(frame: Frame) -> frozenset[str]:
+    """Logs of third programs that name somebody, and never one of ours: what names nobody in them is about the same."""
+    return frame.remembered("logs of others", lambda: _logs_of_others(frame))
+
+
+def _logs_of_others(frame: Frame) -> frozenset[str]:
+    naming: set[str] = set()
+    about_us: set[str] = set()
+    for event in (one for kind in ("log", "said", "residue") for one in frame.recording.events_of(kind)):
+        if event.attrs.get("emitter", "") in _THIRD and _names_somebody(event):
+            (about_us if not _is_a_thirds(event) or _names_ours(event, frame) else naming).add(event.source)
+    return frozenset(naming - about_us)
 
 
 def _names_of_ours(frame: Frame) -> frozenset[str]:
@@ -244,19 +291,9 @@ def _names_of_ours(frame: Frame) -> frozenset[str]:
 def _names(frame: Frame) -> Iterator[str]:
     recording = frame.recording
     yield recording.service
-    hosts = _homes(frame) or recording.subjects[Scope.NODE]
+    hosts = homes(frame) or recording.subjects[Scope.NODE]
     for one in (*recording.subjects[Scope.REPLICA], *recording.subjects[Scope.GATEWAY], *hosts):
         yield one.id.partition(":")[0]
-
-
-def _homes(frame: Frame) -> frozenset[Subject]:
-    """The hosts of all replicas; none if that of any is not known."""
-    return frame.remembered("homes", lambda: _homes_of(frame))
-
-
-def _homes_of(frame: Frame) -> frozenset[Subject]:
-    homes = [frame.related(one, Scope.NODE) for one in frame.recording.subjects[Scope.REPLICA]]
-    return frozenset(host for home in homes for host in home) if all(homes) else frozenset()
 
 
 def _kills_elsewhere(event: Event, frame: Frame) -> bool:
@@ -268,8 +305,7 @@ def _kills_elsewhere(event: Event, frame: Frame) -> bool:
         one.attrs.get("stranger") and one.subject == host and _is_near(one, event) for one in frame.seen.odd if one.sort == "life"
     ):
         return True
-    homes = _homes(frame)
-    return bool(homes) and host not in homes
+    return bool(homes(frame)) and host not in homes(frame)
 
 
 def _is_near(life: Observation, event: Event) -> bool:

@@ -13,6 +13,7 @@ from triage.engine.derived.arithmetic import total
 from triage.engine.frame import Frame, interpolated
 from triage.engine.promises.entries import (
     BURN_OF_MOMENT,
+    UNMEASURED,
     Entry,
     Span,
     began,
@@ -23,7 +24,7 @@ from triage.engine.promises.entries import (
     spans,
     surely_above,
 )
-from triage.engine.promises.table import DELAYS, Delay
+from triage.engine.promises.table import DELAYS, HELD, Delay
 from triage.engine.quantiles import Interval, quantile
 from triage.engine.queries import reckoned
 from triage.engine.sparks import spark_of
@@ -106,7 +107,7 @@ class Tally:
 
 def delays(frame: Frame) -> Iterator[Entry]:
     """Every delay that users notice, then of the replicas that fare worse than the service."""
-    for delay in DELAYS:
+    for delay in (*DELAYS, HELD):
         names = sorted(name for name in frame.recording.objectives if _base(name) == delay.base)
         for name in names or [delay.name]:
             entry = _service(delay, name, frame)
@@ -140,7 +141,7 @@ def _service(delay: Delay, name: str, frame: Frame) -> Entry | None:
     rejected = [signal for signal in delay.signals if signal in frame.recording.rejected]
     if not (promised or known or rejected):
         return None
-    reason = "its readings are broken" if rejected else "no request in the window" if known else "nobody measures it"
+    reason = "its readings are broken" if rejected else "no request in the window" if known else UNMEASURED
     return Entry(open_vital(frame, name, _title(delay, name), reason, unit="seconds", limit=frame.recording.objectives.get(name)))
 
 

@@ -142,6 +142,10 @@ def surely_above(part: float, whole: float, allowed: float, doubt: float) -> boo
     return (middle - width) / (1 + square / whole) > allowed
 
 
+UNMEASURED = "nobody measures it"
+"""Why a promise is open of which no source tells anything."""
+
+
 def open_vital(frame: Frame, name: str, title: str, reason: str, **told: object) -> Vital:
     """A promise of the service of which nobody can say what became."""
     return Vital.model_validate(

@@ -51,6 +51,13 @@ DELAYS = (
 )  # fmt: skip
 """Their quantile is the 95th percentile unless a promise names another."""
 
+HELD = Delay(
+    "held_p95_s", "held", "time in the gateway", ("gateway.overhead", "gateway.queue"), "gateway.overhead",
+    5.0, 0.5, 2.0, 10.0,
+    "it comes before the first token: after one to two seconds the flow of thought breaks, after ten people turn away",
+)  # fmt: skip
+"""What a gateway adds to the engines' own delays: where nobody in front of them times requests, users see it there alone."""
+
 
 @dataclass(frozen=True)
 class View:

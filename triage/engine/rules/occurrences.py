@@ -6,6 +6,7 @@ from functools import cache
 
 import re2
 
+from triage.engine.belonging import is_of_others
 from triage.engine.frame import Frame
 from triage.engine.phrases import of_event, of_observation, values_of
 from triage.engine.promises import users_are_well
@@ -128,7 +129,7 @@ def unread(occurrence: Occurrence, frame: Frame) -> list[Event]:
         if event.attrs.get("new")
         and event.time >= frame.recording.window.start
         and occurrence.emitter in ("", event.attrs.get("emitter", ""))
-        and not _is_a_strangers(event, frame)
+        and not is_of_others(event, frame)
     ]
 
 
@@ -176,17 +177,12 @@ def _fits(event: Event, occurrence: Occurrence, frame: Frame) -> bool:
         return False
     if not all(matches(wanted, event.attrs.get(key, "")) for key, wanted in occurrence.where.items()):
         return False
-    return occurrence.anywhere or not _is_a_strangers(event, frame)
+    return occurrence.anywhere or not is_of_others(event, frame)
 
 
 def _is_about(event: Event, occurrence: Occurrence, context: Context) -> bool:
     """Whether an event that is asked for concerns the subject, where that matters."""
     return occurrence.anywhere or concerns(event.subject, context)
-
-
-def _is_a_strangers(event: Event, frame: Frame) -> bool:
-    """Whether something happened to another service. A change of it may be our cause; what its pods go through is not ours."""
-    return event.kind not in CHANGE_KINDS and not _is_own(event, frame.recording.service)
 
 
 def matches(pattern: str, text: str) -> bool:
@@ -345,8 +341,8 @@ def _is_meant(one: Observation, asked: Observed, frame: Frame, onset: float | No
         return False
     if not all(matches(wanted, one.attrs.get(key, "")) for key, wanted in asked.where.items()):
         return False
-    strangers = one.subject.scope is Scope.SERVICE and "stranger" in one.attrs and "stranger" not in asked.where
-    return _began_in_time(one, asked, frame, onset) and (asked.anywhere or not strangers)
+    strangers = "stranger" in one.attrs and "stranger" not in asked.where
+    return not strangers and _began_in_time(one, asked, frame, onset)
 
 
 def _began_in_time(one: Observation, asked: Observed, frame: Frame, onset: float | None) -> bool:

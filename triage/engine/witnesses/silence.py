@@ -234,8 +234,20 @@ def _failed_scrapes(frame: Frame) -> Iterator[Observation]:
                 "up": "0",
                 "returned": "unknown" if back else "no",
             }
+            ours = _measures_ours(one.subject, frame)
+            attrs |= {} if ours else {"stranger": "yes"}
             told = _observation(of, one.subject, Hole(before, until, ends=bool(values[-1] > 0)), text, attrs)
-            yield replace(told, salient=_INSTRUMENT.search(one.subject.id) is not None)
+            yield replace(told, salient=ours)
+
+
+def _measures_ours(target: Subject, frame: Frame) -> bool:
+    """Whether a target is an instrument, by its name, and one that anything here rests on.
+
+    An exporter of somebody's databases or power supplies tells of nothing that is read.
+    """
+    if _INSTRUMENT.search(target.id) is None:
+        return False
+    return frame.recording.facts_of.get(target, {}).get("dialect") != ""
 
 
 def _is_flapping(failed: Bools) -> bool:

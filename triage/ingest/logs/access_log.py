@@ -55,8 +55,15 @@ class AccessLine:
         """Whether this asks for health or metrics rather than for an answer."""
         return _is_probe(self.path)
 
+    @property
+    def asks_for_health(self) -> bool:
+        """Whether this asks whether the server is well, as a balancer or a cluster does and a browser or a scraper does not."""
+        return _HEALTH.search(self.path) is not None
+
 
 _PROBES = re2.compile(r"(?i)^/(?:\w+/)*(?:health\w*|live\w*|ready\w*|ping|metrics|status|version|favicon\.ico)(?:[/?].*)?$")
+
+_HEALTH = re2.compile(r"(?i)^/(?:\w+/)*(?:health\w*|live\w*|ready\w*|ping)(?:[/?].*)?$")
 
 
 @lru_cache(maxsize=4096)

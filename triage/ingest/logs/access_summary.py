@@ -268,6 +268,7 @@ class AccessSummary:
         self._gaps: list[float] = []
         self._again = 0
         self._said_retries = 0
+        self._health_answers = 0
         self._repeat_at: float | None = None
         self._span: tuple[float, float] | None = None
         self.count = 0
@@ -335,11 +336,14 @@ class AccessSummary:
 
     def _add_probe(self, line: AccessLine, stamp: float | None) -> None:
         """A health route that answers 401, 403 or 404: somebody asks for the wrong thing."""
-        if line.status not in {401, 403, 404} or self._subject.scope is not Scope.REPLICA:
+        if self._subject.scope is not Scope.REPLICA or not line.asks_for_health:
             return
         time = self._moment(line, stamp)
-        if self._window.start <= time <= self._window.end:
-            self._tallies.setdefault("health-route-refused", Tally()).add(line, time)
+        if not self._window.start <= time <= self._window.end:
+            return
+        if line.status in {401, 403, 404}:
+            self._tallies.setdefault(_HEALTH_ROUTE.name, Tally()).add(line, time)
+        self._health_answers += 200 <= line.status < 300
 
     def _add_failure(self, line: AccessLine, time: float) -> None:
         sort = next((sort for sort in SORTS if sort.holds(line)), None)
@@ -374,13 +378,16 @@ class AccessSummary:
 
     # ------------------------------------------------------------ results
 
-    def series(self) -> Iterator[Series]:
-        """Rates on a grid of 15 s, if the log covers the window and holds more than failures; of an excerpt those of failures."""
+    def series(self, heard: float = 0.0) -> Iterator[Series]:
+        """Rates on a grid of 15 s, if the log covers the window and holds more than failures; of an excerpt those of failures.
+
+        :param heard: when the emitter wrote its last line, Unix seconds: up to then there were no requests but those it tells of
+        """
         self._tell_quick_failures()
         if self._span is None or self.untimed:
             return
         whole = self._covers_window()
-        first, last = int(self._span[0] // GRID), int(self._span[1] // GRID)
+        first, last = int(self._span[0] // GRID), int(max(self._span[1], min(heard, self._window.end)) // GRID)
         times = np.minimum((np.arange(first, last + 1) + 1) * GRID, self._window.end)
         for name, bins in self._bins.items() if whole else self._failures():
             values = _rates(bins, first, len(times))
@@ -434,7 +441,7 @@ class AccessSummary:
     def events(self) -> Iterator[Event]:
         """What the failures and repetitions of the window say."""
         self._tell_quick_failures()
-        for sort in (*SORTS, _HEALTH_ROUTE):
+        for sort in (*SORTS, _HEALTH_ROUTE if not self._health_answers else _OTHER_HEALTH_ROUTE):
             tally = self._tallies.get(sort.name)
             if tally is not None and tally.total >= MIN_FAILURES:
                 yield from self._sort_events(sort, tally)
@@ -463,6 +470,8 @@ class AccessSummary:
             **_most("agent", tally.agents, tally.total),
             **_most("path", tally.paths, tally.total),
         }
+        if sort.name == _HEALTH_ROUTE.name and self._health_answers:
+            shared["answered"] = str(self._health_answers)
         if tally.seconds:
             shared["median_seconds"] = f"{median(tally.seconds):.3f}"
         for episode in sorted(tally.episodes, key=lambda one: one.start):
@@ -528,8 +537,13 @@ _HEALTH_ROUTE = Sort(
     "cause",
     "probe-misconfigured",
     "asked for a health route that is not there",
-    lambda line: line.is_probe,
+    lambda line: line.asks_for_health,
 )
+
+_OTHER_HEALTH_ROUTE = replace(
+    _HEALTH_ROUTE, role="info", meaning="asked for a health route that is not there, and others for one that is"
+)
+"""The same where the server is asked for its health and answers, too: somebody else asks, a scanner or another balancer."""
 
 
 def _counted(count: int, what: str) -> str:

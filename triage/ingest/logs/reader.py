@@ -299,7 +299,7 @@ class Reader:
         if self.owned.stranger:
             return
         yield from self._load.series()
-        yield from self._access.series()
+        yield from self._access.series(self._volume.latest)
         yield from self._quality.series()
         yield from self._volume.series()
 

@@ -32,7 +32,8 @@ class Volume:
         self._window = window
         self._source = source
         self._bins: Counter[int] = Counter()
-        self._latest = 0.0
+        self.latest = 0.0
+        """When the last line was written, Unix seconds; 0 before the first."""
         self._latest_load = 0.0
         self._gaps: list[float] = []
 
@@ -41,7 +42,7 @@ class Volume:
         if not self._window.baseline_start <= time <= self._window.end:
             return
         self._bins[int(time // VOLUME_GRID)] += 1
-        self._latest = max(self._latest, time)
+        self.latest = max(self.latest, time)
 
     def count_load(self, time: float) -> None:
         """Counts a line of load, which comes at regular intervals."""
@@ -72,8 +73,8 @@ class Volume:
             return None
         gaps = sorted(self._gaps)
         usual = gaps[int(0.9 * (len(gaps) - 1))]
-        silent = self._window.end - self._latest
-        wrote_load_to_the_last = self._latest - self._latest_load <= max(3.0 * usual, 0.5 * SILENCE)
+        silent = self._window.end - self.latest
+        wrote_load_to_the_last = self.latest - self._latest_load <= max(3.0 * usual, 0.5 * SILENCE)
         if not wrote_load_to_the_last or silent < max(SILENCE, SILENCE_GAPS * usual, 1.5 * gaps[-1]):
             return None
         attrs = {
@@ -87,7 +88,7 @@ class Volume:
             f"{self._source} has no line in the last {duration(silent)} of the window, after one every {duration(usual)} or less"
         )
         return Event(
-            self._latest,
+            self.latest,
             "log",
             "log-stopped",
             self._emitter.subject,

@@ -5,14 +5,15 @@ from dataclasses import dataclass
 
 from triage.ingest.metrics.conditions import fits
 from triage.ingest.metrics.naming import Group
+from triage.ingest.owners.places import on_server
 from triage.ingest.raw import RawSeries
 from triage.model.dialect import Entry
 from triage.model.recording import Origin
 from triage.model.vocabulary import catalogue
 
 _TELLING = (
-    "service", "namespace", "pod", "replica", "instance", "job", "node", "Hostname", "UUID", "gpu", "deployment",
-    "envoy_cluster_name", "destination_service_name", "ingress", "requested_model", "litellm_model_name",
+    "service", "namespace", "pod", "k8s_pod_name", "replica", "instance", "exported_instance", "job", "node", "Hostname", "UUID",
+    "gpu", "deployment", "envoy_cluster_name", "destination_service_name", "ingress", "requested_model", "litellm_model_name",
 )  # fmt: skip
 """Labels that find a series again."""
 
@@ -48,7 +49,7 @@ class Finder:
     def __init__(self, series: Iterable[RawSeries]) -> None:
         self._by_name: dict[str, list[Found]] = {}
         for one in series:
-            self._by_name.setdefault(one.name, []).append(one.labels)
+            self._by_name.setdefault(one.name, []).append(on_server(one.labels))
         self._indexed: dict[tuple[str, tuple[str, ...]], dict[tuple[str, ...], list[Found]]] = {}
 
     def origin(self, group: Group, made: Made) -> Origin:
@@ -82,7 +83,7 @@ class Finder:
     def _matchers(self, group: Group) -> Matchers | None:
         """Conditions that the group's series satisfy and no others do; None if there are none."""
         names = {one.name for _, one in group.parts}
-        wanted = len({(one.name, tuple(sorted(one.labels.items()))) for _, one in group.parts})
+        wanted = len({(one.name, tuple(sorted(on_server(one.labels).items()))) for _, one in group.parts})
         return next((some for some in _candidates(group) if self._count(names, some) == wanted), None)
 
     def _count(self, names: Iterable[str], matchers: Matchers) -> int:
@@ -116,7 +117,7 @@ def _candidates(group: Group) -> Iterator[Matchers]:
     yield all_shared
     varying: dict[str, set[str]] = {}
     for _, one in group.parts:
-        for label, value in one.labels.items():
+        for label, value in on_server(one.labels).items():
             if label not in shared and label != "le":
                 varying.setdefault(label, set()).add(value)
     few = {label: values for label, values in sorted(varying.items()) if len(values) <= _MOST_VALUES}
@@ -129,16 +130,16 @@ def _plainest(group: Group, *, everywhere: bool = False) -> Matchers:
     entry, dialect = group.use.entry, group.use.dialect
     telling = {*_TELLING, *entry.where, *dialect.engines}
     keep = {label: value for label, value in _shared(group).items() if label in telling}
-    if "pod" in keep or "replica" in keep:
+    if keep.keys() & {"pod", "k8s_pod_name", "replica"}:
         keep.pop("instance", None)
     return (*_equal(keep), *_conditions(group, keep, everywhere=everywhere))
 
 
 def _shared(group: Group) -> dict[str, str]:
     """Labels and values that all series of a group have."""
-    shared = set(group.parts[0][1].labels.items())
+    shared = set(on_server(group.parts[0][1].labels).items())
     for _, one in group.parts[1:]:
-        shared &= one.labels.items()
+        shared &= on_server(one.labels).items()
     return dict(shared)
 
 

@@ -20,7 +20,7 @@ from triage.ingest.metrics.rates import sample_step
 from triage.ingest.misrouting import Homes
 from triage.ingest.owners.identity import lost_labels
 from triage.ingest.owners.parts import Engines
-from triage.ingest.owners.places import first
+from triage.ingest.owners.places import first, own_target
 from triage.ingest.owners.subjects import Selection, select
 from triage.ingest.owners.traits import replica_traits
 from triage.ingest.raw import RawSeries
@@ -45,7 +45,7 @@ def translate(
     :param signatures: what Xids mean; the shipped ones if not given
     """
     dialects = [own_dialect(service), *dialects] if service.signals else list(dialects)
-    series = sorted((one for one in series if len(one.times)), key=_name_and_labels)
+    series = sorted((_at_its_own_target(one) for one in series if len(one.times)), key=_name_and_labels)
     index = index_names(dialects)
     selection = select(series, service, lambda name: speaker(index, name))
     step = _usual_step(series)
@@ -70,6 +70,7 @@ def translate(
         ),
         facts=(
             *found.facts,
+            *found.languages,
             *traits,
             *(Fact(Subject(Scope.SERVICE, service.name), key, value) for key, value in declared(service).items()),
         ),
@@ -82,6 +83,9 @@ def translate(
         step=step,
     )
 
+
+_ANY = ".*"
+"""Names of jobs of a dialect that programs of any name speak."""
 
 _MOST_STRANGERS = 2000
 """More names of others than this are not kept."""
@@ -108,6 +112,11 @@ def own_dialect(service: Service) -> Dialect:
         for signal, metric in service.signals.items()
     ]
     return Dialect.model_validate({"name": OWN, "title": service.name, "scope": "client", "metrics": entries})
+
+
+def _at_its_own_target(one: RawSeries) -> RawSeries:
+    """A series of a server under the target that it came from. What an endpoint says of its own address is not believed."""
+    return one if one.added else replace(one, labels=own_target(one.labels))
 
 
 def _name_and_labels(one: RawSeries) -> tuple[str, list[tuple[str, str]]]:
@@ -138,6 +147,7 @@ class _Reading:
         self._engines = Engines()
         self.gateways: set[str] = set()
         targets = _target_dialects(series, index)
+        self._targets = targets
         read = [(one, use) for one in series for use in _uses(one, index, targets)]
         about = [(one, use, subject) for one, use in read if (subject := _subject(one.labels, use, selection)) is not None]
         for one, use, subject in about:
@@ -224,6 +234,18 @@ class _Reading:
     def facts(self) -> list[Fact]:
         """The facts that labels and limits hold."""
         return [fact for _, fact in self._facts.values()]
+
+    @property
+    def languages(self) -> list[Fact]:
+        """Which dialect each target speaks that is neither a replica nor another service's; empty if nothing is read of it."""
+        jobs = sorted({(use.dialect.name, use.dialect.jobs) for uses in self._index.values() for use in uses if use.dialect.jobs})
+        told = {}
+        for _, subject in self.groups:
+            if subject.scope is Scope.TARGET:
+                job, _, instance = subject.id.rpartition("/")
+                by_job = (name for name, pattern in jobs if pattern != _ANY and fits(pattern, job))
+                told[subject] = self._targets.get((job, instance)) or next(by_job, "")
+        return [Fact(subject, "dialect", name, "labels") for subject, name in sorted(told.items())]
 
     @property
     def links(self) -> dict[Subject, tuple[Subject, ...]]:

@@ -16,14 +16,14 @@ from triage.model.vocabulary import Scope
 
 Labels = Mapping[str, str]
 
-POD_LABELS = ("exported_pod", "pod", "pod_name", "kubernetes_pod_name", "replica")
+POD_LABELS = ("exported_pod", "pod", "pod_name", "kubernetes_pod_name", "k8s_pod_name", "replica")
 """Labels that can name a pod. Where an exporter speaks of a pod, its scraper calls the exporter ``pod`` and what it spoke of
-``exported_pod``."""
+``exported_pod``. A collector writes the resource attributes of OpenTelemetry with underscores (``k8s.pod.name``)."""
 
-_PLACED = ("exported_node", "node", "kubernetes_node")
+_PLACED = ("exported_node", "node", "kubernetes_node", "k8s_node_name")
 """Labels by which a scraper or the cluster names a node."""
 
-_SELF_TOLD = ("Hostname", "hostname", "nodename", "host")
+_SELF_TOLD = ("Hostname", "hostname", "nodename", "host", "host_name")
 """Labels in which a program tells its own host name: in a container it is the name of the pod."""
 
 NODE_LABELS = (*_PLACED, *_SELF_TOLD)
@@ -64,6 +64,24 @@ def host(address: str) -> str:
     if bare.startswith("["):
         return bare[1:].partition("]")[0]
     return bare.rpartition(":")[0] or bare
+
+
+def own_target(labels: Labels) -> Labels:
+    """The labels with the target that the series came from, where a collector, another server or a push gateway passed it on.
+
+    The scraper puts its own ``job`` and ``instance`` on what it scrapes, and calls what the series had ``exported_…``. Both are
+    there only if the series had been scraped before.
+    """
+    if not labels.get("exported_job") or not labels.get("exported_instance"):
+        return labels
+    return {**labels, "job": labels["exported_job"], "instance": labels["exported_instance"]}
+
+
+def on_server(labels: Labels) -> Labels:
+    """The labels by which the server that passed a series on still knows it."""
+    if not labels.get("exported_job") or not labels.get("exported_instance"):
+        return labels
+    return {label: value for label, value in labels.items() if label not in ("job", "instance")}
 
 
 def authority(address: str) -> str:

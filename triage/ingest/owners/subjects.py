@@ -14,9 +14,10 @@ from triage.model.service import Service
 from triage.model.vocabulary import Scope
 
 SERVICE_LABELS = (
-    "service", "app", "app_kubernetes_io_name", "app_kubernetes_io_instance", "model_name", "served_model_name", "model",
-    "deployment", "statefulset", "inferenceservice", "destination_service_name", "destination_workload", "envoy_cluster_name",
-    "server_address", "requested_model", "ingress", "job",
+    "service", "service_name", "app", "app_kubernetes_io_name", "app_kubernetes_io_instance", "model_name", "served_model_name",
+    "model", "deployment", "statefulset", "k8s_deployment_name", "k8s_statefulset_name", "inferenceservice",
+    "destination_service_name", "destination_workload", "envoy_cluster_name", "server_address", "requested_model", "ingress",
+    "job",
 )  # fmt: skip
 """Labels that can name the service itself, most telling first."""
 
@@ -75,6 +76,7 @@ class Selection:
     :param adopted: addresses of engines that are the service's because they serve its model and nothing names another owner
     :param workloads: names of what made the pods of those engines
     :param hosts: names under which gateways are asked for the service
+    :param aliases: names under which the service's engines, and no others, serve their model
     """
 
     service: Service
@@ -91,6 +93,7 @@ class Selection:
     adopted: frozenset[str] = frozenset()
     workloads: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
+    aliases: frozenset[str] = frozenset()
 
     def names_service(self, labels: Labels) -> bool:
         """Whether a label says outright that a series is the service's."""
@@ -167,8 +170,8 @@ class Selection:
 
     def _routes_here(self, route: str) -> bool:
         """Whether a route, cluster or model name speaks of the service."""
-        model = str(self.service.facts.get("model", ""))
-        return speaks_of(route, self.service.name, self.others) or speaks_of(route, model, self.others)
+        names = (self.service.name, str(self.service.facts.get("model", "")), *sorted(self.aliases))
+        return any(speaks_of(route, name, self.others) for name in names)
 
     def _of_another(self, labels: Labels) -> bool:
         """Whether the program that a series is from serves or asks another service, by its own name.
@@ -195,16 +198,20 @@ class Selection:
         """
         name = host(address)
         known = name.partition(".")[0] == self.service.name or name in self.hosts or bool(self.replica_at(address))
-        return known or serves_model(labels, self.service)
+        return known or serves_model(labels, self.service) or first(labels, _MODELS) in self.aliases
 
     def target(self, labels: Labels) -> Subject | None:
-        """The scrape target: the replica if it is an engine of the service, None if it is another's, else just the target."""
+        """The scrape target: the replica if it is an engine of the service, else just the target.
+
+        None if it is another's, or on a host where none of the service's engines runs.
+        """
         pod, instance = first(labels, ("pod", *POD_LABELS)), labels.get("instance", "")
         if pod in self.pods:
             return Subject(Scope.REPLICA, pod)
         if instance in self.replicas:
             return Subject(Scope.REPLICA, self.replicas[instance])
-        if instance in self.targets or labels.get("service") in self.rivals:
+        node = self.places.known_node(labels)
+        if instance in self.targets or labels.get("service") in self.rivals or (self.nodes and node and node not in self.nodes):
             return None
         return Subject(Scope.TARGET, f"{labels.get('job', '')}/{instance}")
 
@@ -300,6 +307,7 @@ class _Engine:
     :param names: names of services that its labels say it is
     :param serves: it serves the model that was declared for the service
     :param namespace: where it runs
+    :param model: name under which it serves
     """
 
     instance: str
@@ -309,6 +317,7 @@ class _Engine:
     names: frozenset[str]
     serves: bool = False
     namespace: str = ""
+    model: str = ""
 
 
 class _Evidence:
@@ -316,6 +325,7 @@ class _Evidence:
 
     def __init__(self, service: Service) -> None:
         self.service = service
+        self._tying = tuple(label for label in _IDENTITY if label not in _MODELS) if service.facts.get("model") else _IDENTITY
         self.named = False
         self.census = Census()
         self.owners: dict[str, set[tuple[str, str]]] = {}
@@ -347,8 +357,9 @@ class _Evidence:
         key = labels.get("instance", ""), first(labels, POD_LABELS[:-1]), labels.get("replica", "")
         engine = self.engines.setdefault(key, _Engine(key[0], key[1], ours=False, tied=False, names=frozenset()))
         engine.ours = engine.ours or ours
-        engine.tied = engine.tied or bool(first(labels, _IDENTITY))
+        engine.tied = engine.tied or bool(first(labels, self._tying))
         engine.namespace = engine.namespace or labels.get("namespace", "")
+        engine.model = engine.model or first(labels, _MODELS)
         engine.serves = engine.serves or (not elsewhere and serves_model(labels, self.service))
         if name := first(labels, _NAMING):
             engine.names |= {name}
@@ -394,6 +405,7 @@ class _Evidence:
             adopted=frozenset(engine.instance for engine in adopted if engine.instance),
             workloads=workloads,
             hosts=frozenset(self.hosts),
+            aliases=frozenset({engine.model for engine in ours} - {engine.model for engine in foreign} - {""}),
         )
 
     def _placed_engines(self, places: Places) -> list[_Engine]:
@@ -410,7 +422,10 @@ class _Evidence:
         return any(owned_by(maker, self.service.name, others) for maker in makers or (pod,))
 
     def _is_alone(self, engines: Collection[_Engine]) -> bool:
-        """Whether there is one engine, or as many as were declared for the service, and nothing that says whose they are."""
+        """Whether there is one engine, or as many as were declared for the service, and nothing that says whose they are.
+
+        A model is served under any name. Where that of the service was declared, another name in a label says nothing.
+        """
         declared = self.service.facts.get("replicas", 1)
         return len({engine.instance for engine in engines}) in (1, declared) and not any(engine.tied for engine in engines)
 
@@ -421,15 +436,18 @@ def _makers(owners: Collection[tuple[str, str]]) -> frozenset[str]:
     :param owners: kind and name of what the cluster says made it
     """
     known = {(kind, owner) for kind, owner in owners if owner and owner != "<none>"}
-    return frozenset((owner.rpartition("-")[0] or owner) if kind == "ReplicaSet" else owner for kind, owner in known)
+    return frozenset(_TEMPLATE.sub("", owner) if kind == "ReplicaSet" else owner for kind, owner in known)
+
+
+_TEMPLATE = re2.compile(rf"-{_ID}{{5,10}}$")
+"""Hash of a pod template, with which a deployment names its replica sets; one that somebody made by hand has none."""
 
 
 def _adopted(engines: Sequence[_Engine], service: Service) -> list[_Engine]:
     """Engines of the declared model where nobody's name is the service's: ``app: vllm`` says little of whose it is.
 
-    Else those of the only workload there is, if the service's name begins with its (a pool ``llama-pool`` of ``llama-0``). Where
-    they go by several names or are in several namespaces, several services have the same model, and nobody can say which of them
-    is meant.
+    Else those of the only workload there is (a pool ``llama-pool`` of ``llama-0``). Where they go by several names or are in
+    several namespaces, several services have the same model, and nobody can say which of them is meant.
     """
     serving = [engine for engine in engines if engine.serves] or _of_the_only_workload(engines, service)
     names = {engine.names for engine in serving if engine.names}
@@ -437,11 +455,18 @@ def _adopted(engines: Sequence[_Engine], service: Service) -> list[_Engine]:
 
 
 def _of_the_only_workload(engines: Sequence[_Engine], service: Service) -> list[_Engine]:
-    """All engines, if their pods are of one workload whose name begins the service's, and no label names another."""
+    """All engines there are, if no label names another service and they are of one workload (or nobody says of which).
+
+    That the service's name begins with the workload's makes them its; so does that they are as many as were declared for it.
+    """
     found = {_POD.sub("", engine.pod) for engine in engines}
-    workload = next(iter(found)) if len(found) == 1 else ""
-    ours = bool(workload) and service.name.startswith(f"{workload}-") and all(engine.names <= {workload} for engine in engines)
-    return list(engines) if ours else []
+    if len(found) != 1:
+        return []
+    workload = next(iter(found))
+    alike = bool(workload) and service.name.startswith(f"{workload}-")
+    counted = len({engine.pod or engine.instance for engine in engines}) == service.facts.get("replicas")
+    unnamed = all(engine.names <= {workload} for engine in engines)
+    return list(engines) if unnamed and (alike or (counted and all(engine.pod or not engine.tied for engine in engines))) else []
 
 
 _POD = re2.compile(rf"-(?:\d{{1,4}}|{_ID}{{5,10}}-[a-z0-9]{{5}}|[a-z0-9]{{5}})$")

@@ -41,7 +41,7 @@ _TARGET_LABELS = ("service", "app", "app_kubernetes_io_name", "app_kubernetes_io
 
 _TELLING = {
     Scope.REPLICA: (*POD_LABELS, "instance"),
-    Scope.GPU: (*POD_LABELS[:4], *NODE_LABELS, "instance"),
+    Scope.GPU: (*POD_LABELS[:-1], *NODE_LABELS, "instance"),
     Scope.NODE: (*NODE_LABELS, "instance"),
     Scope.SERVICE: (*OWNER_LABELS, *POD_LABELS[:2], *SERVICE_LABELS),
     Scope.GATEWAY: ("instance", "pod", "job"),
@@ -201,7 +201,7 @@ class Survey:
             lambda family, dialect: family[1] in {Scope.REPLICA, Scope.GPU} and dialect.scope is not Scope.REPLICA
         )
         around += [POD_INFO] * (POD_INFO in self.known.uses)
-        return [_of(around, [one_of(label, pods)]) for label in POD_LABELS[:4] if pods and around]
+        return [_of(around, [one_of(label, pods)]) for label in POD_LABELS[:-1] if pods and around]
 
     def by_place(self) -> list[str]:
         """Nodes and cards where the service runs, and gateways that say nothing of any service."""
@@ -405,7 +405,8 @@ class Survey:
         """Conditions that leave out the traffic of other services at a gateway that says whose traffic it counts."""
         if scope is not Scope.GATEWAY:
             return []
-        names = "|".join(literal(str(name)) for name in (self.service.name, self.service.facts.get("model")) if name)
+        known = (self.service.name, self.service.facts.get("model"), *sorted(self.selection.aliases))
+        names = "|".join(literal(str(name)) for name in dict.fromkeys(known) if name)
         return [Matcher(label, "=~", f"(.*({names}).*)?") for label in ROUTE_LABELS if any(one.get(label) for one in sets)]
 
     def _cover_targets(self, name: str) -> Matchers | None:

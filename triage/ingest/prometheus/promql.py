@@ -55,6 +55,8 @@ ROUTE_LABELS = ("envoy_cluster_name", "destination_service_name", "ingress", "re
 _KEPT = (
     "job",
     "instance",
+    "exported_job",
+    "exported_instance",
     "namespace",
     "pod_ip",
     "host_ip",

@@ -1,0 +1,101 @@
+"""Whose it is what happened on a machine that carries others, too: a card, a process, a host on which none of ours runs."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from triage.engine.frame import Frame
+from triage.model.recording import CHANGE_KINDS, Event, Recording, Subject, pci_address
+from triage.model.vocabulary import Scope
+
+_OF_MACHINES = frozenset({"kernel", "exporter"})
+"""Emitters that tell of a machine, whoever uses it."""
+
+
+def homes(frame: Frame) -> frozenset[Subject]:
+    """The hosts of all replicas; none if that of any is not known."""
+    return frame.remembered("homes", lambda: _homes(frame))
+
+
+def _homes(frame: Frame) -> frozenset[Subject]:
+    found = [frame.related(one, Scope.NODE) for one in frame.recording.subjects[Scope.REPLICA]]
+    return frozenset(host for home in found for host in home) if all(found) else frozenset()
+
+
+def is_of_others(event: Event, frame: Frame) -> bool:
+    """Whether something happened to another service, as its source says or as the place tells where it happened.
+
+    A change of another service may be our cause; what its pods, processes and cards go through is not ours.
+    """
+    if event.kind in CHANGE_KINDS:
+        return False
+    told = event.attrs.get("service")
+    subject = event.subject
+    named = told or (subject.id if subject is not None and subject.scope is Scope.SERVICE else frame.recording.service)
+    return named != frame.recording.service or event.attrs.get("stranger") == "yes" or _is_placed_elsewhere(event, frame)
+
+
+def _is_placed_elsewhere(event: Event, frame: Frame) -> bool:
+    """Whether a machine tells of a host without any of ours, or of a card that another one than ours holds."""
+    if event.subject is None or (event.kind != "xid" and event.attrs.get("emitter") not in _OF_MACHINES):
+        return False
+    if event.subject.scope is Scope.NODE and homes(frame) and event.subject not in homes(frame):
+        return True
+    return event.kind == "xid" and _is_on_a_foreign_card(event, frame)
+
+
+def _is_on_a_foreign_card(event: Event, frame: Frame) -> bool:
+    """Whether a card is none of ours on a host where it is known which cards our replicas hold."""
+    subject = event.subject
+    if subject is None or subject.scope not in (Scope.NODE, Scope.GPU):
+        return False
+    host = subject if subject.scope is Scope.NODE else frame.recording.node_of(subject)
+    ours = _held(frame).get(host) if host is not None else None
+    if ours is None:
+        return False
+    if subject.scope is Scope.GPU:
+        return subject not in ours
+    at = pci_address(event.attrs.get("pci", ""))
+    addresses = {pci_address(str(frame.recording.facts_of.get(card, {}).get("pci_bus_id", ""))) for card in ours}
+    return at is not None and None not in addresses and at not in addresses
+
+
+def without_others(recording: Recording) -> Recording:
+    """The recording without what was measured of cards that none of our replicas holds, where it is known which they hold.
+
+    Nothing is left out while a replica has no place yet: then a free card may be why.
+    """
+    places = {recording.node_of(recording.whole_of(one) or one) for one in recording.subjects[Scope.REPLICA]}
+    held = {} if None in places else _cards_held(recording, [host for host in places if host is not None])
+    foreign = {
+        card
+        for card in recording.subjects[Scope.GPU]
+        if (ours := held.get(recording.node_of(card))) is not None and card not in ours
+    }
+    if not foreign:
+        return recording
+    return replace(
+        recording,
+        series=tuple(one for one in recording.series if one.subject not in foreign),
+        histograms=tuple(one for one in recording.histograms if one.subject not in foreign),
+    )
+
+
+def _held(frame: Frame) -> Mapping[Subject | None, frozenset[Subject]]:
+    """Host -> the cards that our replicas hold there, of hosts where that is known of each of them and of all its cards."""
+    return frame.remembered("cards held", lambda: _cards_held(frame.recording, homes(frame)))
+
+
+def _cards_held(recording: Recording, hosts: Iterable[Subject]) -> dict[Subject | None, frozenset[Subject]]:
+    held: dict[Subject | None, frozenset[Subject]] = {}
+    for host in hosts:
+        whole = {recording.whole_of(one) or one for one in recording.replicas_of(host)}
+        cards = {one: recording.cards_of(one) for one in whole}
+        if cards and all(len(its) >= _needed(one, recording) for one, its in cards.items()):
+            held[host] = frozenset(card for its in cards.values() for card in its)
+    return held
+
+
+def _needed(replica: Subject, recording: Recording) -> float:
+    """How many cards a replica has at least."""
+    told = recording.fact("gpus_per_replica", replica)
+    return float(told) if isinstance(told, float | int) else 1.0
