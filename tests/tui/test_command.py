@@ -7,7 +7,7 @@ import sys
 from fcntl import ioctl
 from pathlib import Path
 from struct import pack
-from subprocess import Popen
+from subprocess import Popen, run
 from termios import TIOCSWINSZ
 
 import pytest
@@ -70,6 +70,21 @@ def test_a_service_is_watched_and_a_fixed_time_is_not(tmp_path: Path) -> None:
     assert SAMPLE == 10.0
 
 
+def test_what_draws_imports_nothing_that_diagnoses() -> None:
+    """The engine, readers and collectors are of the process behind the screen: the screen does not wait for them."""
+    words = "import sys, triage.tui.app, triage.tui.worker, triage.tui.feed; print(*sys.modules, sep='\\n')"
+    done = run([sys.executable, "-c", words], cwd=ROOT, capture_output=True, text=True, check=True)
+    heavy = ("triage.engine", "triage.ingest", "triage.collect", "pyarrow", "requests")
+    assert [name for name in done.stdout.split() if name.startswith(heavy)] == []
+
+
+def test_what_stands_first_needs_next_to_nothing() -> None:
+    """Up to the first picture neither Textual nor numpy nor pydantic is imported."""
+    words = "import sys, triage.cli, triage.cli.walk, triage.cli.curtain; triage.cli.parser(); print(*sys.modules, sep='\\n')"
+    done = run([sys.executable, "-c", words], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert [name for name in done.stdout.split() if name.partition(".")[0] in {"textual", "rich", "numpy", "pydantic"}] == []
+
+
 def test_a_walk_in_a_real_terminal(tmp_path: Path) -> None:
     """Behind a pseudo-terminal the walk shows the incident, follows keys, leaves with q, and prints what was copied."""
     master, slave = pty.openpty()
@@ -89,7 +104,9 @@ def test_a_walk_in_a_real_terminal(tmp_path: Path) -> None:
                     break
             return seen
 
-        assert b"INCIDENT" in until(b"INCIDENT")
+        begun = until(b"INCIDENT")
+        assert b"INCIDENT" in begun
+        assert begun.index(b"triage walk is starting") < begun.index(b"\x1b[?1000h")  # the curtain goes before Textual
         os.write(master, b"n")
         assert "›".encode() in until("›".encode())
         os.write(master, b"y")

@@ -108,6 +108,7 @@ class WalkApp(App[BaseException]):
         self._wanted: dict[type[Message], messages.CurveWanted | messages.SidesWanted] = {}
         self._pin = ""
         self._link = ""
+        self._shown_place = ("", "")
         self._is_drawing = False
 
     # What goes on away from the screen
@@ -364,6 +365,7 @@ class WalkApp(App[BaseException]):
             self._link = followed.link
             return
         self._link = ""
+        self._shown_place = ("", "")
         address, moment = read(followed.link)
         self._go_to(None if moment is None else inside(self._newest, moment))
         self.go_to_place(messages.PlaceChosen(address))
@@ -375,8 +377,10 @@ class WalkApp(App[BaseException]):
             self.follow(messages.LinkFollowed(self._link))
         elif isinstance(self._driver, WalkDriver) and self._newest is not None:
             service = self._newest.diagnosis.service
-            title = f"{arrived.name} · {service}" if arrived.address else service
-            self._driver.show_place(link(arrived.address, self._moment), title)
+            place = (link(arrived.address, self._moment), f"{arrived.name} · {service}" if arrived.address else service)
+            if place != self._shown_place:
+                self._shown_place = place
+                self._driver.show_place(*place)
 
     def _screen_at(self, address: str, scene: Scene) -> WalkScreen | None:
         """The screen of an address; None if there is no such place."""

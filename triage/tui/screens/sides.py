@@ -18,7 +18,7 @@ from triage.tui.siderows import BEYOND, rest_of, side_line, title_of
 from triage.tui.sides import Scale, Side, Sides
 from triage.tui.snapshot import Scene, Snapshot
 from triage.tui.widgets.choices import Choices, Row
-from triage.tui.words import PINNED, hanging, labelled, lines, text
+from triage.tui.words import PINNED, first_lines, hanging, labelled, lines, text
 
 
 class SidesScreen(ListScreen):
@@ -52,7 +52,8 @@ class SidesScreen(ListScreen):
         def draw(width: int) -> Content:
             lead = text((f" {catalogue()[self._signal].noun}{stat}  ", "strong"), (f"{self._signal}  ", "dim"))
             pinned = hanging(text((f" {PINNED} ", "new")), text((told, "dim")), width)
-            return lines(hanging(lead, text((meaning, "dim")), width), pinned)
+            told_of = hanging(lead, text((meaning, "dim")), width)
+            return lines(told_of if self.is_tall else first_lines(told_of, 1, width), pinned)
 
         return draw
 
