@@ -146,8 +146,14 @@ def test_the_installed_program_teaches(installed: Path, tmp_path: Path) -> None:
 
 def test_the_installed_program_runs_every_lesson_in_both_languages(installed: Path, tmp_path: Path) -> None:
     """In an empty folder, to its end, and the demo's report is Chinese, too."""
-    code = "from triage.cli import main; from triage.learn.lesson import load_lessons\n"
-    code += "[main(['learn', 'lesson', one, '--lang', lang]) for one in load_lessons() for lang in ('en', 'zh')]"
+    code = (
+        "from triage.engine.rules.loading import load_rules; from triage.learn.cases import Case, find_case\n"
+        "from triage.learn.lesson import load_lessons; from triage.learn.screen import Screen\n"
+        "from triage.learn.show import show_lesson\n"
+        "for lesson in load_lessons().values():\n"
+        "    case = Case(find_case(lesson.incident), load_rules())\n"
+        "    [show_lesson(Screen({}), lesson, case, lang) for lang in ('en', 'zh')]\n"
+    )
     told = run(installed / "bin" / "python", "-c", code, folder=tmp_path)
     assert told.count("Done. 'triage learn list'") == told.count("完成。用 “triage learn list”") == len(load_lessons())
     assert "重试让过载持续" in run(installed / "bin" / "triage", "demo", "--lang", "zh", folder=tmp_path)

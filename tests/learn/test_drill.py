@@ -17,6 +17,7 @@ from triage.learn.chrome import PHRASES, say
 from triage.learn.drill import Drill, run
 from triage.learn.ending import Outcome, score
 from triage.learn.experts import MINUTES, expert_looks, expert_path
+from triage.learn.lesson import load_lessons
 from triage.learn.progress import Progress, progress_file, read_progress, write_progress
 from triage.learn.screen import Screen, completer
 from triage.learn.steps import ask_rule
@@ -120,6 +121,15 @@ def test_a_drill_in_chinese(capsys: pytest.CaptureFixture[str]) -> None:
     assert "信号：gpu.throttle_brake" in out
     assert "之前 1.98 GHz，窗口 844 MHz" in out
     assert "用时：4 分钟，累计" in out
+    assert "事后结论：一个节点的两张卡" in out
+
+
+def test_drills_that_are_shipped_have_their_note_in_both_languages() -> None:
+    """Whoever has an installed program reads the end of each in their language."""
+    for lesson in load_lessons().values():
+        truth = find_case(lesson.incident) / "truth.toml"
+        told = read_truth(truth)
+        assert not told.root or (told.note and told.note_zh), truth
 
 
 def test_the_end_of_input_is_giving_up() -> None:

@@ -20,7 +20,8 @@ def is_noun(text: str) -> bool:
 
 def test_every_signal_has_a_name_for_people_in_both_languages() -> None:
     assert [one.name for one in catalogue().values() if not is_noun(one.noun)] == []
-    assert [one.name for one in catalogue().values() if not re.search(r"[\u4e00-\u9fff]", one.noun_zh)] == []
+    chinese = re.compile(r"[\u4e00-\u9fff]|TTFT|ITL")  # the field writes these two as they are
+    assert [one.name for one in catalogue().values() if not chinese.search(one.noun_zh)] == []
 
 
 def test_names_are_given_to_signals_that_there_are_in_their_order() -> None:

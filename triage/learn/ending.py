@@ -73,8 +73,9 @@ class Ending:
         cause = ", ".join(f"{said(rules[root].title, self.lang)} ({root})" if root in rules else root for root in self.truth.root)
         paper.line()
         paper.line(say(judgement(self.named, self.truth, rules), self.lang, cause=cause), style="bold")
-        if self.truth.note:
-            paper.line(entry("note", self.lang, self.truth.note))
+        note = (self.truth.note_zh if self.lang == "zh" else "") or self.truth.note
+        if note:
+            paper.line(entry("note", self.lang, note))
         self._show_own_path(paper)
         if self.path:
             self._show_expert(paper)

@@ -20,6 +20,7 @@ class Truth(BaseModel):
     :param also: ids that may be present besides
     :param not_: ids that must not be reported
     :param status: what the service may be called; anything if empty
+    :param note: how a person reasons about it; ``note_zh`` in Chinese, of cases that are taught with
     :param origin: where the case comes from, if its folder does not say so
     :param known_wrong: why the case is known to come out wrong; such a case is kept and counted, and breaks nothing
     """
@@ -33,6 +34,7 @@ class Truth(BaseModel):
     not_: tuple[str, ...] = Field(default=(), alias="not")
     status: tuple[str, ...] = ()
     note: str = ""
+    note_zh: str = ""
     origin: Origin | None = None
     known_wrong: str = ""
 
