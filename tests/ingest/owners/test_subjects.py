@@ -401,6 +401,15 @@ def test_as_many_pods_of_one_workload_as_were_declared(pod: str, count: int, our
     assert all((found.replica({"pod": one, "instance": f"{one}:8000"}) == replica(one)) == ours for one in pods)
 
 
+@pytest.mark.parametrize("alias", ["qwen", ""])
+def test_as_many_engines_as_were_declared_of_which_nobody_says_more(alias: str) -> None:
+    """Behind a gateway that bears the service's name, by their addresses alone, whatever they call their model."""
+    route = ("nginx_ingress_controller_requests", {"ingress": "llm-prod", "instance": "g:10254"})
+    rows = [route, *(engine(instance=f"{one}:8000", job="engines", model_name=alias) for one in "ab")]
+    found = selection(rows, facts={"replicas": 2.0, "model": "Qwen3-8B"})
+    assert [found.replica(labels) for _, labels in rows[1:]] == [replica("a:8000"), replica("b:8000")]
+
+
 def test_pods_of_one_workload_that_has_a_name_of_its_own() -> None:
     """As many as were declared, but a label says whose they are."""
     rows = [engine(instance=f"chat-{one}:8000", pod=f"chat-{one}", app="chat-eu") for one in range(3)]

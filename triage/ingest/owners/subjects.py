@@ -116,7 +116,7 @@ class Selection:
         known = self.places.pod_at.get(host(instance), "") if instance not in self.targets else ""
         if known in self.pods:
             return Subject(Scope.REPLICA, known)
-        if instance in self.adopted and _may_serve(labels, self.service):
+        if instance in self.adopted and (_may_serve(labels, self.service) or first(labels, _MODELS) in self.aliases):
             return Subject(Scope.REPLICA, self.replicas[instance])
         if self.names_service(labels) or self.everything:
             return Subject(Scope.REPLICA, instance or labels.get("job") or self.service.name)
