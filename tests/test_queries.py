@@ -6,6 +6,7 @@ A sample of the recorded cases, by a hash of their names, is enough for a run of
 import json
 import os
 import re
+import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -17,6 +18,7 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.servers import Stored, get, prometheus_holding, victoria_metrics_with
+from triage.cli import main
 from triage.engine.diagnose import diagnose
 from triage.engine.rules.loading import load_rules
 from triage.ingest.files.incident import read_incident
@@ -41,6 +43,9 @@ in twenty."""
 
 OTHER_TOLERANCE = 0.15
 """VictoriaMetrics extrapolates nothing, and takes the sample before a range for a part of it."""
+
+ONE_OF_MANY = 1e-3
+"""What is collected live are rates over four scrapes, which reach back before the window: one of a thousand requests, say."""
 
 LOOKBACK = 600.0
 """Cases must lie so far apart to be in one server, seconds."""
@@ -87,13 +92,12 @@ def judged(case: Path) -> Diagnosis:
 
 
 def shown(diagnosis: Diagnosis) -> Iterator[Shown]:
-    """Everything measured that a report can show."""
+    """Everything measured that a report can show; lines of logs are counted by other means."""
     yield from diagnosis.vitals
-    yield from (symptom.evidence for symptom in diagnosis.symptoms)
-    for finding in diagnosis.findings:
-        yield from (*finding.evidence, *finding.contradicts)
-    for out in diagnosis.ruled_out:
-        yield from out.evidence
+    every = [symptom.evidence for symptom in diagnosis.symptoms]
+    every += [one for finding in diagnosis.findings for one in (*finding.evidence, *finding.contradicts)]
+    every += [one for out in diagnosis.ruled_out for one in out.evidence]
+    yield from (one for one in every if not one.signal.startswith(("event:", "fact:", "observed:")))
 
 
 @dataclass(frozen=True)
@@ -103,11 +107,11 @@ class Answer:
     values: tuple[float, ...]
     error: str = ""
 
-    def is_near(self, one: Shown, tolerance: float) -> bool:
+    def is_near(self, one: Shown, tolerance: float, least: float = 1e-9) -> bool:
         """Whether it is one value, and that one; a count is shown as a whole number."""
         if len(self.values) != 1 or one.value is None:
             return False
-        half = 0.5 if isinstance(one, Evidence) and one.stat == "sum" else 1e-9
+        half = 0.5 if isinstance(one, Evidence) and one.stat == "sum" else least
         return abs(self.values[0] - one.value) <= tolerance * max(abs(self.values[0]), abs(one.value)) + half
 
 
@@ -236,3 +240,63 @@ def test_no_effect_stands_before_its_cause(case: Path) -> None:
 
     for tree in trees(judged(case).findings):
         check(tree)
+
+
+# Live
+
+
+def settings(case: Path, folder: Path) -> Path:
+    """triage.toml with what the case.toml says of its service."""
+    told = tomllib.loads((case / "case.toml").read_text(encoding="utf-8"))
+    lines = ["[service.llm-prod]"]
+    for table in ("objectives", "facts", "signals"):
+        lines.append(f"[service.llm-prod.{table}]")
+        lines += [f"{json.dumps(key)} = {json.dumps(value)}" for key, value in told.get(table, {}).items()]
+    path = folder / "triage.toml"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def asked_live(case: Path, server: Stored, folder: Path, capsys: pytest.CaptureFixture[str]) -> Diagnosis:
+    """What is said of a case when its metrics are asked from a server."""
+    window = read_incident(case).window
+    before = f"{window.start - window.baseline_start:.0f}s"
+    asked = ["diagnose", "--service", "llm-prod", "--prometheus", server.address, "--config", str(settings(case, folder))]
+    asked += ["--from", str(window.start), "--to", str(window.end), "--baseline", before, "--logs", str(case / "logs")]
+    main([*asked, "--format", "json"])
+    return Diagnosis.model_validate_json(capsys.readouterr().out)
+
+
+def without_node_of_exporters(metrics: bytes) -> bytes:
+    """The same where node exporters, as they come, say nothing of the node that they are on."""
+    return re.sub(rb'(?m)^(node_[^{]*\{[^}\n]*?),?node="[^"]*"', rb"\1", metrics)
+
+
+def on_the_host_network(metrics: bytes) -> bytes:
+    """The same where pods have the addresses of their nodes."""
+    told = re.findall(rb'kube_pod_info\{[^}\n]*host_ip="([^"]*)"[^}\n]*pod_ip="([^"]*)"', metrics)
+    for host_ip, pod_ip in set(told):
+        metrics = metrics.replace(b'"' + pod_ip + b'"', b'"' + host_ip + b'"').replace(
+            b'"' + pod_ip + b":", b'"' + host_ip + b":"
+        )
+    return metrics
+
+
+@pytest.mark.parametrize("change", [bytes, without_node_of_exporters, on_the_host_network], ids=lambda change: change.__name__)
+def test_a_report_made_live_prints_what_that_server_answers(
+    change: Callable[[bytes], bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No label that was put on, or put together, on our side gets into a selector: nothing is empty, whatever the labels are."""
+    case = HERE / "incidents" / "pcie-degraded-a050"
+    with prometheus_holding([change(samples(case))], tmp_path / "prometheus") as server:
+        diagnosis, ask = asked_live(case, server, tmp_path, capsys), asking(server)
+        asked = [one for one in shown(diagnosis) if one.query and one.value is not None]
+        assert len(asked) > 20
+        off = [
+            f"{one.value:.6g}: {one.query} gives {ask(one.query)}"
+            for one in asked
+            if not ask(one.query).is_near(one, OTHER_TOLERANCE, ONE_OF_MANY)
+        ]
+        assert not off, "\n".join(off)
+        inputs = [source.query for one in shown(diagnosis) for source in one.derived_from]
+        assert [query for query in inputs if not ask(query).values] == []
