@@ -3,8 +3,21 @@
 import pytest
 
 from tests.render.fixtures import START, incident, inconclusive
-from triage.model.diagnosis import Evidence, Promised, SourceView, Verdict, Vital
-from triage.render.reading import facts, gaps, named, queries, reading, silent, those, vital_name, vital_reading, vitals_of
+from triage.model.diagnosis import Evidence, Promised, SignalCoverage, SourceView, Verdict, Vital
+from triage.render.reading import (
+    facts,
+    gaps,
+    named,
+    queries,
+    reading,
+    silent,
+    those,
+    unusable,
+    vital_name,
+    vital_reading,
+    vitals_of,
+    with_reasons,
+)
 
 
 def evidence(verdict: Verdict, **parts: object) -> Evidence:
@@ -73,6 +86,27 @@ def test_gaps_are_what_to_do_and_what_helps_most_comes_first() -> None:
     assert [gap.how for gap in gaps([both])] == ["set a flag (A: --a; B: --b)", "run the exporter"]
     nothing = known[0].model_copy(update={"how_to_get": ""})
     assert gaps([nothing])[0].how == "no way is known to get what is missing"
+
+
+def test_signals_that_could_not_be_used_are_told_by_why() -> None:
+    """A hundred that went silent together are one line."""
+    stale = [
+        SignalCoverage(signal=name, state="stale", subjects=1, reason="no sample") for name in ("kv.usage", "a.b", "c.d", "e.f")
+    ]
+    hot = SignalCoverage(signal="gpu.x", state="out_of_range", subjects=1, reason="it says 255")
+    coverage = inconclusive().coverage.model_copy(update={"signals": (*stale, hot)})
+    told = unusable(inconclusive().model_copy(update={"coverage": coverage}), 1)
+    assert told == [
+        "4 signals are stale and were not used: no sample (KV cache in use and 3 more)",
+        "gpu.x is out of range and was not used: it says 255",
+    ]
+
+
+def test_a_reason_that_several_signs_share_is_told_once() -> None:
+    """Below the last of them, with how many they are; what has no reason says none."""
+    late = [vital(state=Promised.OPEN, name=name, reason="it is old") for name in ("ttft_p95_s", "itl_p95_s")]
+    told = with_reasons([*late, vital(), vital(name="error_ratio")], START)
+    assert [reason for _, reason in told] == ["", "all 2: it is old", "", ""]
 
 
 def test_that_none_was_seen_says_in_how_much() -> None:

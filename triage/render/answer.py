@@ -192,6 +192,11 @@ def span(diagnosis: Diagnosis) -> str:
     return f"users notice it since {clock(since, near)}" if broken else f"since {clock(since, near)}"
 
 
+def is_said_on_top(finding: Finding, diagnosis: Diagnosis) -> bool:
+    """Whether the first line has the sentence of a finding already."""
+    return finding is first_finding(diagnosis) and finding.summary.rstrip(".") in diagnosis.headline
+
+
 def _broken(diagnosis: Diagnosis) -> list[Vital]:
     """What users notice and is not well."""
     return [vital for vital in diagnosis.vitals if vital.state is Promised.BROKEN and vital.noticed]

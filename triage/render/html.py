@@ -17,6 +17,7 @@ from triage.render.answer import (
     first_finding,
     five_lines,
     is_open,
+    is_said_on_top,
     rest,
     rival_line,
     rivals_of,
@@ -43,6 +44,7 @@ from triage.render.reading import (
     queries,
     reading,
     silent,
+    unusable,
     vital_evidence,
     vital_reading,
     vitals_of,
@@ -257,7 +259,8 @@ def _finding(finding: Finding, one: Diagnosis) -> Iterable[str]:
         f'<p class="quiet"><code>{html(finding.rule)}</code>: {place(finding)}; {finding.severity},'
         f" {finding.confidence}<br>on {where}, {began(finding, near)}</p>"
     )
-    yield f'<p class="summary">{html(finding.summary)}</p>'
+    if not is_said_on_top(finding, one):
+        yield f'<p class="summary">{html(finding.summary)}</p>'
     if len(subjects) > _SUBJECTS + 1:
         names = ", ".join(html(subject) for subject in subjects)
         yield f"<details><summary>all {len(subjects)} subjects, worst first</summary><p>{names}</p></details>"
@@ -370,11 +373,7 @@ def _unseen(one: Diagnosis) -> Iterable[str]:
         for source in coverage.sources
         if source.state != "ok"
     ]
-    lines.extend(
-        f"{html(signal.signal)} is <b>{signal.state.replace('_', ' ')}</b> and was not used. {html(signal.reason)}"
-        for signal in coverage.signals
-        if signal.state in {"stale", "out_of_range"}
-    )
+    lines.extend(html(told) for told in unusable(one, 10**6))
     lines.extend(html(problem) for problem in coverage.problems)
     if lines:
         yield f"<ul>{''.join(f'<li>{line}</li>' for line in lines)}</ul>"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from triage.model.diagnosis import Diagnosis, Evidence, Finding, LayerState, Promised, Spark, Status, Verdict
-from triage.render.answer import first_finding, is_open, rest, rival_line, rivals_of, titles_of_roots
+from triage.render.answer import first_finding, is_open, is_said_on_top, rest, rival_line, rivals_of, titles_of_roots
 from triage.render.brief import five_in_markdown
 from triage.render.chain import Node, began_by, seen_late, trees, trigger
 from triage.render.reading import (
@@ -25,6 +25,7 @@ from triage.render.reading import (
     reading,
     shortened,
     silent,
+    unusable,
     vital_reading,
     vitals_of,
     whom,
@@ -160,7 +161,7 @@ def _finding(finding: Finding, one: Diagnosis) -> Iterable[str]:
         f"{code(finding.rule)}: {place(finding)}; on {where}, {began(finding, one.window.end)};"
         f" **{finding.severity}**, {finding.confidence}"
     )
-    if finding.summary:
+    if finding.summary and not is_said_on_top(finding, one):
         yield markdown(finding.summary)
     if finding.contradicts:
         yield markdown(against(finding, one.window.end))
@@ -263,11 +264,7 @@ def _unseen(one: Diagnosis, *, verbose: bool) -> Iterable[str]:
     )
     if verbose or (one.status is not Status.HEALTHY and not is_refused(one)):
         lines.extend(_gaps(one, most=_STEPS if is_blind else _FEW, verbose=verbose))
-    lines.extend(
-        f"{code(signal.signal)} is **{signal.state.replace('_', ' ')}** and was not used: {markdown(signal.reason)}".rstrip(" :")
-        for signal in coverage.signals
-        if signal.state in {"stale", "out_of_range"}
-    )
+    lines.extend(markdown(told) for told in unusable(one, 10**6 if verbose else _FEW))
     lines.extend(markdown(problem) for problem in coverage.problems)
     yield "\n".join(f"- {line}" for line in lines)
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from math import inf
 
 from triage.model.diagnosis import (
@@ -290,6 +291,17 @@ def vitals_of(diagnosis: Diagnosis) -> list[Vital]:
     return sorted(diagnosis.vitals, key=lambda vital: (vital.reason == NOT_MEASURED, _ORDER.index(vital.state), -vital.harm))
 
 
+def with_reasons(vitals: Sequence[Vital], near: float) -> list[tuple[Vital, str]]:
+    """Vital signs with their reasons; one that several in a row share stands once, below the last of them."""
+    told: list[tuple[Vital, str]] = []
+    for _, group in groupby(vitals, key=lambda vital: (vital.state, vital_reading(vital, near).reason)):
+        alike = list(group)
+        reason = vital_reading(alike[-1], near).reason
+        told += [(vital, "") for vital in alike[:-1]]
+        told.append((alike[-1], f"all {len(alike)}: {reason}" if reason and len(alike) > 1 else reason))
+    return told
+
+
 def vital_evidence(vital: Vital, diagnosis: Diagnosis) -> Evidence:
     """A vital sign as a piece of evidence, for what draws curves; a broken one has the signal that it was read from."""
     symptom = next((one for one in diagnosis.symptoms if (one.name, one.evidence.subject) == (vital.name, vital.subject)), None)
@@ -516,6 +528,24 @@ def decider(ruled_out: RuledOut, near: float) -> Reading | None:
     known = [one for one in ruled_out.evidence if one.verdict is not Verdict.UNKNOWN and one.value is not None]
     seen = [one for one in known if not is_told(one) or one.value]
     return reading(seen[0], near) if seen else None
+
+
+def unusable(diagnosis: Diagnosis, most: int) -> list[str]:
+    """Signals whose data could not be trusted, by why: ``12 signals are stale and were not used: why (which)``."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for one in diagnosis.coverage.signals:
+        if one.state in ("stale", "out_of_range"):
+            known = catalogue().get(one.signal)
+            groups.setdefault((one.state.replace("_", " "), one.reason), []).append(known.noun if known else one.signal)
+    return [_unused(names, state, reason, most) for (state, reason), names in groups.items()]
+
+
+def _unused(names: Sequence[str], state: str, reason: str, most: int) -> str:
+    """Signals that share the reason for which they were not used."""
+    why = f": {reason}" if reason else ""
+    if len(names) == 1:
+        return f"{names[0]} is {state} and was not used{why}"
+    return f"{len(names)} signals are {state} and were not used{why} ({listed(names, most)})"
 
 
 def silent(count: int, sources: Sequence[SourceView] = ()) -> str:

@@ -14,7 +14,7 @@ from triage.model.diagnosis import (
     Vital,
 )
 from triage.model.units import clock
-from triage.render.answer import first_finding, is_open, rest, rival_line, rivals_of, titles_of_roots
+from triage.render.answer import first_finding, is_open, is_said_on_top, rest, rival_line, rivals_of, titles_of_roots
 from triage.render.brief import write_five
 from triage.render.chain import Node, began_by, seen_late, trees, trigger
 from triage.render.page import Line, Page, Row, Words
@@ -42,11 +42,13 @@ from triage.render.reading import (
     reading,
     shortened,
     silent,
+    unusable,
     values_in,
     vital_reading,
     vitals_of,
     whom,
     window,
+    with_reasons,
 )
 from triage.render.safe import inert
 from triage.render.spark import signs, spark
@@ -157,14 +159,18 @@ class _Report:
         for curve, told in ((_CURVE, True), (_SMALL, True), (_SMALL, False), (_TINY, False), (_LEAST, False), (0, False)):
             names = ("", "value", "now", "limit", "whose", "", "since")
             head = Row(tuple((name, "dim") for name in names), folded=())
-            rows = [head, *(self._vital_row(vital, curve, told=told) for vital in vitals)]
+            rows = [
+                head,
+                *(self._vital_row(vital, curve, reason, told=told) for vital, reason in with_reasons(vitals, self.near)),
+            ]
             if self.page.fits(rows):
                 break
         self.page.table(rows)
 
-    def _vital_row(self, vital: Vital, curve: int, *, told: bool) -> Row:
+    def _vital_row(self, vital: Vital, curve: int, reason: str, *, told: bool) -> Row:
         """One vital sign.
 
+        :param reason: why it is so, with those above that share it
         :param told: whether there is room to say whose limit it is
         """
         read = vital_reading(vital, self.near)
@@ -172,12 +178,12 @@ class _Report:
         name: Line = [(f"{sign} ", style), (read.name, "strong")]
         value = (read.value, style)
         drawn = self._drawn(vital, curve)
-        tells = self.verbose or vital.state is not Promised.BROKEN or not read.value
+        tells = self.verbose or vital.state is not Promised.BROKEN or not read.value or not vital.noticed
         over = vital.until is not None and vital.state is Promised.BROKEN
         notes = [
             f"of {read.part}" if read.part else "",
             f"over since {clock(vital.until, self.near)}" if over else "",
-            shortened(read.reason, _REASON) if tells else "",
+            shortened(reason, _REASON) if tells else "",
         ]
         told_below = ", ".join(note for note in notes if note)
         whose = f"({read.whose})" if read.whose else ""
@@ -240,7 +246,8 @@ class _Report:
         """A finding in full: what, where, proof, and what to do, where that does not stand on top."""
         self._title(finding)
         self.page.blank()
-        self.page.para(finding.summary, indent=2)
+        if not is_said_on_top(finding, self.diagnosis):
+            self.page.para(finding.summary, indent=2)
         if finding.contradicts:
             self.page.para(against(finding, self.near), indent=2)
         self._evidence(finding.evidence if self.verbose else [e for e in finding.evidence if e.verdict is Verdict.PRESENT])
@@ -507,13 +514,8 @@ class _Report:
 
     def _strange(self) -> None:
         """Data that could not be trusted."""
-        for signal in self.diagnosis.coverage.signals:
-            if signal.state in {"stale", "out_of_range"}:
-                words = signal.state.replace("_", " ")
-                reason = f": {signal.reason}" if signal.reason else ""
-                self.page.para(
-                    [f"{signal.signal} is ", (words, "warn"), f" and was not used{reason}"], lead=("▲ ", "warn"), indent=2
-                )
+        for told in unusable(self.diagnosis, 10**6 if self.verbose else _FEW):
+            self.page.para(told, lead=("▲ ", "warn"), indent=2)
         for problem in self.diagnosis.coverage.problems:
             self.page.para(problem, lead=("▲ ", "warn"), indent=2)
 
