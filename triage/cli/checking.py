@@ -5,8 +5,9 @@ import json
 import logging
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, wait
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -24,8 +25,11 @@ from triage.errors import ConfigError, ExitCode, TriageError, printable
 from triage.ingest.files.incident import read_any
 from triage.memory.life import Holds
 from triage.memory.looks import Look, look_of
+from triage.memory.memory import begun
+from triage.memory.reference import Pace, window_at
+from triage.memory.store import Known
 from triage.model.diagnosis import CauseState, CauseView, Diagnosis, Muted, RuleSet, Status
-from triage.model.recording import Recording
+from triage.model.recording import Recording, Window
 from triage.model.service import Service
 from triage.render import one_line
 from triage.render.safe import ascii_only, inert, inert_text, markdown
@@ -83,7 +87,7 @@ def checked(args: argparse.Namespace) -> ExitCode:
     tools = tools_of(args, settings) if live else Tools((), language_of(args, settings))
     judging, span = judging_of(args, settings), span_of(args, settings.defaults, time.time())
     with progress(quiet=args.quiet) as tell:
-        round_ = _Round(tools, judging, span, time.monotonic() + budget, tell)
+        round_ = _Round(tools, judging, span, time.monotonic() + budget, tell, known_of(args))
         jobs = [in_background(partial(round_.judged, service)) for service in services]
         wait(jobs, timeout=budget)
     results = [_result(service, job, budget) for service, job in zip(services, jobs, strict=True)]
@@ -98,6 +102,7 @@ class _Round:
     """One round of checks.
 
     :param deadline: when everything must be done, monotonic seconds
+    :param known: what is remembered, by service
     """
 
     tools: Tools
@@ -105,6 +110,7 @@ class _Round:
     span: Span
     deadline: float
     tell: Progress
+    known: Mapping[str, Known] = field(default_factory=dict)
     gate: BoundedSemaphore = field(default_factory=partial(BoundedSemaphore, _AT_ONCE))
 
     def judged(self, service: Service) -> Diagnosis:
@@ -112,6 +118,8 @@ class _Round:
         with self.gate:
             kept = service.incident
             recording = self._ask(service) if kept is None else read_any(kept, service, self.tools.language)
+            before = self.known.get(service.name)
+            recording = replace(recording, begun=begun(before.memory) if before is not None else {})
             return diagnosed(recording, replace(self.judging, named=service.name))
 
     def _ask(self, service: Service) -> Recording:
@@ -121,7 +129,15 @@ class _Round:
         sample = max(1.0, min(self.span.sample, left - timeout))
         span = replace(self.span, sample=sample, timeout=timeout)
         with stdin_kept(service) as kept:
-            return asked(kept, span, self.tools, partial(self._tell, service.name), left - sample)
+            tell = partial(self._tell, service.name)
+            return asked(
+                kept,
+                span,
+                self.tools,
+                tell,
+                left - sample,
+                look_at=partial(window_to_judge, self.known.get(service.name), service),
+            )
 
     def _tell(self, service: str, source: str, message: str, done: float) -> None:
         """Progress of one source of one service."""
@@ -150,10 +166,39 @@ def _remember(results: Sequence[Checked], state: Path | None) -> None:
     try:
         store = store_of(state)
         for one in results:
-            look = Look(time.time(), one.status) if one.diagnosis is None else look_of(one.diagnosis)
-            store.remember(one.service, look, _HOLDS)
+            if one.diagnosis is None:
+                store.remember(one.service, Look(time.time(), one.status), _HOLDS)
+            else:
+                span = one.diagnosis.window
+                window = Window(span.start, span.end, span.baseline_start)
+                store.remember(one.service, look_of(one.diagnosis), _HOLDS, (window, pace_of(window)))
     except TriageError as error:
         sys.stderr.write(f"triage: no history is kept: {printable(error.message)}; {error.hint}, or --no-state\n")
+
+
+def window_to_judge(before: Known | None, service: Service, usual: Window) -> Window:
+    """The window of a service: where a server keeps history all of the trouble that goes on, against what was before it.
+
+    :param before: what is remembered of the service
+    """
+    if before is None or before.reference is None or not service.prometheus:
+        return usual
+    return window_at(before.reference, usual, pace_of(usual))
+
+
+def pace_of(window: Window) -> Pace:
+    """How a service is checked: in windows that a server of metrics has the history for."""
+    length = window.end - window.start
+    return Pace(shortest=length / 4.0, longest=length, keep=window.end - window.baseline_start, sampled=False)
+
+
+def known_of(args: argparse.Namespace) -> Mapping[str, Known]:
+    """What is remembered of each service; nothing where there is no history yet, or none that can be read."""
+    if args.no_state or args.start or args.end:
+        return {}
+    with suppress(TriageError):
+        return {one.service: one for one in store_of(args.state).services()}
+    return {}
 
 
 def worst(states: Sequence[Status]) -> Status:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from triage.memory.life import Holds, Life, Turn, gone, is_graver, there, unknown
-from triage.memory.looks import Look, is_promise, rule_of
+from triage.memory.looks import Look, is_promise, rule_of, trouble_of
 from triage.model.diagnosis import Severity, Status
 
 _MOST_TURNS = 500
@@ -240,6 +240,11 @@ def _runs(runs: tuple[Run, ...], look: Look) -> tuple[Run, ...]:
 def broken(memory: Memory) -> list[Life]:
     """The promises that count as broken."""
     return [life for key, life in memory.up() if is_promise(key)]
+
+
+def begun(memory: Memory) -> dict[str, float]:
+    """When trouble began that still goes on, as a recording knows it (``Recording.begun``)."""
+    return {trouble_of(key): life.since for key, life in memory.up() if life.since is not None}
 
 
 def found(memory: Memory) -> list[Life]:

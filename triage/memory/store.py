@@ -12,7 +12,9 @@ from triage.errors import ConfigError, DataError, InputMissingError
 from triage.memory.life import Holds, Turn
 from triage.memory.looks import Look
 from triage.memory.memory import Memory, Run, Transition, after
+from triage.memory.reference import Pace, Reference, after_look
 from triage.model.diagnosis import Status
+from triage.model.recording import Window
 
 VERSION = 1
 """Of the tables, as ``PRAGMA user_version``."""
@@ -44,6 +46,9 @@ PRAGMA application_id = {_MARK};
 PRAGMA user_version = {VERSION};
 """
 
+_USUAL = "CREATE TABLE IF NOT EXISTS usual (service TEXT PRIMARY KEY, reference TEXT NOT NULL) STRICT"
+"""Made at each writing: a file without it is one of ours, too."""
+
 _TURNS = """
 SELECT time, turn, key, title, now, before, severity, since, until FROM turns WHERE service = ? AND time >= ? ORDER BY id
 """
@@ -53,6 +58,7 @@ _PRUNED = (
 )
 
 _MEMORY = TypeAdapter(Memory)
+_REFERENCE = TypeAdapter(Reference)
 
 
 def state_file(environ: Mapping[str, str]) -> Path | None:
@@ -71,11 +77,13 @@ class Known:
     """A service of which something is remembered.
 
     :param looked: time of the last look, Unix seconds
+    :param reference: which time is usual; None where nobody said which window was judged
     """
 
     service: str
     looked: float
     memory: Memory
+    reference: Reference | None = None
 
 
 class Store:
@@ -87,9 +95,10 @@ class Store:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def remember(self, service: str, look: Look, holds: Holds) -> Memory:
+    def remember(self, service: str, look: Look, holds: Holds, judged: tuple[Window, Pace] | None = None) -> Memory:
         """The memory of a service after one more look, which is kept. A look that is no later than the last changes nothing.
 
+        :param judged: the window of the look, and how the service is watched, where what is usual is to be remembered, too
         :raises ConfigError: the file cannot be made or written
         :raises DataError: the file is not ours, or is damaged
         """
@@ -99,6 +108,8 @@ class Store:
             memory = after(before, look, holds)
             if memory is not before:
                 _write(base, service, before, memory)
+                if judged is not None:
+                    _write_reference(base, service, memory, *judged)
                 _prune(base, service, look.time)
         return memory
 
@@ -109,7 +120,10 @@ class Store:
         """
         with self._open() as base:
             rows = base.execute("SELECT service, looked FROM memories ORDER BY service").fetchall()
-            return [Known(service, looked, _memory_of(base, service, self._path)) for service, looked in rows]
+            return [
+                Known(service, looked, _memory_of(base, service, self._path), _reference_of(base, service))
+                for service, looked in rows
+            ]
 
     def turns(self, service: str, since: float) -> list[Transition]:
         """What became different from a moment on, in order of time.
@@ -181,6 +195,7 @@ class Store:
             with suppress(sqlite3.OperationalError):  # another program is at it; the journal is as safe, only slower
                 base.execute("PRAGMA journal_mode = WAL")
             base.execute("PRAGMA synchronous = NORMAL")
+            base.execute(_USUAL)
 
     def _missing(self) -> InputMissingError:
         return InputMissingError(f"there is no history at {self._path}", "triage check keeps it; name another file with --state")
@@ -223,6 +238,21 @@ def _write(base: sqlite3.Connection, service: str, before: Memory, memory: Memor
         "ON CONFLICT (service) DO UPDATE SET looked = excluded.looked, memory = excluded.memory",
         (service, memory.time, _MEMORY.dump_json(kept).decode()),
     )
+
+
+def _reference_of(base: sqlite3.Connection, service: str) -> Reference | None:
+    """Which time is usual for a service; None if that is not known, or cannot be read: then it is what it is without a memory."""
+    with suppress(sqlite3.OperationalError, ValidationError):  # nobody has written this table yet
+        row = base.execute("SELECT reference FROM usual WHERE service = ?", (service,)).fetchone()
+        return None if row is None else _REFERENCE.validate_json(row[0])
+    return None
+
+
+def _write_reference(base: sqlite3.Connection, service: str, memory: Memory, window: Window, pace: Pace) -> None:
+    """Which time is usual after a look."""
+    before = _reference_of(base, service) or Reference(window.baseline_start)
+    told = _REFERENCE.dump_json(after_look(before, memory, window, pace)).decode()
+    base.execute("INSERT OR REPLACE INTO usual (service, reference) VALUES (?, ?)", (service, told))
 
 
 def _prune(base: sqlite3.Connection, service: str, time: float) -> None:

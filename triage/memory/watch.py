@@ -4,8 +4,8 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 
 from triage.memory.life import Holds
-from triage.memory.looks import look_of, trouble_of
-from triage.memory.memory import Memory, after
+from triage.memory.looks import look_of
+from triage.memory.memory import Memory, after, begun
 from triage.memory.recall import Pictures, Recalled, pictures_after, recalled
 from triage.memory.reference import Pace, Reference, after_look, window_at
 from triage.model.diagnosis import Diagnosis
@@ -46,7 +46,7 @@ class Watch:
     @property
     def begun(self) -> dict[str, float]:
         """When trouble began that still goes on, as a recording knows it."""
-        return {trouble_of(key): life.since for key, life in self.memory.up() if life.since is not None}
+        return begun(self.memory)
 
     def saw(self, diagnosis: Diagnosis, window: Window) -> Recalled:
         """What a diagnosis of a window means; from then on it is remembered."""
