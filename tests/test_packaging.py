@@ -1,5 +1,6 @@
 """What is shipped: the sdist, the wheel made from it, and an installation of that wheel, far from the checkout."""
 
+import os
 import re
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+from tests.terminals import on_terminal
 from triage.learn.lesson import load_lessons
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -129,6 +131,17 @@ def test_the_wheel_stays_small(wheel: Path) -> None:
 def test_the_installed_program_has_its_demo(installed: Path, tmp_path: Path) -> None:
     """Without a clone a real incident is seen at once."""
     assert "retry-storm" in run(installed / "bin" / "triage", "demo", folder=tmp_path)
+
+
+@pytest.mark.parametrize(("lang", "words"), [("en", "INCIDENT"), ("zh", "故障")])
+def test_the_installed_program_walks_its_demo(installed: Path, tmp_path: Path, lang: str, words: str) -> None:
+    """In an empty folder, on a terminal, a real incident is walked at once; Ctrl+C leaves."""
+    environ = {**os.environ, "TERM": "xterm-256color", "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")}
+    command = [str(installed / "bin" / "triage"), "walk", "--demo", "--lang", lang]
+    with on_terminal(command, tmp_path, environ) as terminal:
+        assert words.encode() in terminal.until(words.encode())
+        terminal.press(b"\x03")
+        assert terminal.code() == 0
 
 
 def test_the_installed_program_teaches(installed: Path, tmp_path: Path) -> None:

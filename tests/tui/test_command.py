@@ -1,18 +1,13 @@
 """The command: what it refuses, and a walk in a real terminal."""
 
 import os
-import pty
-import select
 import sys
-from fcntl import ioctl
 from pathlib import Path
-from struct import pack
-from subprocess import Popen, run
-from termios import TIOCSWINSZ
+from subprocess import run
 
 import pytest
 
-from tests.servers import ended
+from tests.terminals import on_terminal
 from triage.cli import main, parser
 from triage.cli.effective import settings_of
 from triage.cli.walk import SAMPLE, _recordings
@@ -87,31 +82,15 @@ def test_what_stands_first_needs_next_to_nothing() -> None:
 
 def test_a_walk_in_a_real_terminal(tmp_path: Path) -> None:
     """Behind a pseudo-terminal the walk shows the incident, follows keys, leaves with q, and prints what was copied."""
-    master, slave = pty.openpty()
-    ioctl(slave, TIOCSWINSZ, pack("HHHH", 24, 80, 0, 0))
     environ = {**os.environ, "TERM": "xterm-256color", "HOME": str(tmp_path)}
-    command = [sys.executable, "-m", "triage", "walk", "tests/incidents/retry-storm"]
-    with ended(Popen(command, cwd=ROOT, stdin=slave, stdout=slave, stderr=slave, env=environ)) as process:
-        os.close(slave)
-
-        def until(words: bytes) -> bytes:
-            """Read until words are there, or the other side closes."""
-            seen = b""
-            while words not in seen and select.select([master], [], [], 120.0)[0]:
-                try:
-                    seen += os.read(master, 1 << 16)
-                except OSError:
-                    break
-            return seen
-
-        begun = until(b"INCIDENT")
+    with on_terminal([sys.executable, "-m", "triage", "walk", "tests/incidents/retry-storm"], ROOT, environ) as terminal:
+        begun = terminal.until(b"INCIDENT")
         assert b"INCIDENT" in begun
         assert begun.index(b"triage walk is starting") < begun.index(b"\x1b[?1000h")  # the curtain goes before Textual
-        os.write(master, b"n")
-        assert "›".encode() in until("›".encode())
-        os.write(master, b"y")
-        assert b"printed again" in until(b"printed again")
-        os.write(master, b"q")
-        assert b"http_client_request_duration_seconds_count" in until(b"nothing of the kind")
-        assert process.wait(timeout=60) == ExitCode.HEALTHY
-    os.close(master)
+        terminal.press(b"n")
+        assert "›".encode() in terminal.until("›".encode())
+        terminal.press(b"y")
+        assert b"printed again" in terminal.until(b"printed again")
+        terminal.press(b"q")
+        assert b"http_client_request_duration_seconds_count" in terminal.until(b"http_client_request_duration_seconds_count")
+        assert terminal.code() == ExitCode.HEALTHY

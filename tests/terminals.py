@@ -1,0 +1,56 @@
+"""Programs behind a pseudo-terminal."""
+
+import os
+import pty
+import select
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from fcntl import ioctl
+from pathlib import Path
+from struct import pack
+from subprocess import Popen
+from termios import TIOCSWINSZ
+
+from tests.servers import ended
+
+_PATIENCE = 120.0
+
+
+class Terminal:
+    """A program on a terminal of 80 columns and 24 rows."""
+
+    def __init__(self, master: int, process: "Popen[bytes]") -> None:
+        self._master = master
+        self._process = process
+
+    def until(self, words: bytes) -> bytes:
+        """What comes until words are there, or the other side closes."""
+        seen = b""
+        while words not in seen and select.select([self._master], [], [], _PATIENCE)[0]:
+            try:
+                seen += os.read(self._master, 1 << 16)
+            except OSError:
+                break
+        return seen
+
+    def press(self, key: bytes) -> None:
+        """Type something."""
+        os.write(self._master, key)
+
+    def code(self) -> int:
+        """What the program ends with; what it still writes is read, as it could not end otherwise."""
+        self.until(b"\x00 never written")
+        return self._process.wait(timeout=_PATIENCE)
+
+
+@contextmanager
+def on_terminal(command: Sequence[str], folder: Path, environ: Mapping[str, str]) -> Iterator[Terminal]:
+    """A program on a terminal, until the block is left."""
+    master, slave = pty.openpty()
+    ioctl(slave, TIOCSWINSZ, pack("HHHH", 24, 80, 0, 0))
+    try:
+        with ended(Popen(command, cwd=folder, stdin=slave, stdout=slave, stderr=slave, env=dict(environ))) as process:
+            os.close(slave)
+            yield Terminal(master, process)
+    finally:
+        os.close(master)
