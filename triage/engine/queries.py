@@ -43,6 +43,7 @@ _TOLERANCE = 0.03
 """Values that differ by less are the same to a reader: three digits are shown, and scrapes do not fall on the ends of a span."""
 
 _LEAST = 1e-9
+"""Two values that are both nought but for the arithmetic of floats are the same."""
 
 _MANY = 3.0
 """From so many samples in a span on a server's rate is as good as ours."""
@@ -59,6 +60,7 @@ _OVER_A_MINUTE = frozenset(
 """Further derived signals that are taken over the last minute."""
 
 _MOST_INPUTS = 4
+"""Chosen: what a reader tries by hand; a value that is derived from more says so by its first ones."""
 
 _LITTLE = 0.05
 """A mean over some seconds changes by little when it is taken this part of them earlier."""

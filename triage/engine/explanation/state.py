@@ -22,6 +22,7 @@ _NEAR = 0.5
 """A wait that has doubled and uses up half of what was promised is no proof that nobody suffers."""
 
 _MANY_KINDS = 20
+"""Chosen: a rule set of fewer kinds is somebody's own, and that none of its few can be judged is no sign of blindness."""
 
 _OWN = frozenset({Scope.SERVICE, Scope.REPLICA, Scope.GATEWAY})
 """Whose word counts for the service: not that of a host or an exporter."""
