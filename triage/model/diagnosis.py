@@ -129,7 +129,8 @@ class Evidence(Part):
     :param phrase: what an event or something odd says, in words for people; empty of what is measured
     :param fields: the values that were taken out of the line or event: Xid, PCI address, limit, address, exception …
     :param who: what people call the subject (``GPU 3 on gpu-node-01``); empty where that is its id
-    :param query: PromQL that gives this very value, with the moment at which it is asked; empty where no single query does
+    :param query: PromQL that gives this very value, with the moment at which it is asked, or the ``grep`` that counts lines;
+        empty where nothing gives it
     :param derived_from: what the value was worked out of, where no single query gives it and a source speaks PromQL
     :param moment: of ``peak`` and ``trough`` the seconds over which each mean is taken
     :param spark: the values over time
