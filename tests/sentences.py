@@ -17,6 +17,7 @@ _FAULTS = {
     "a value that nobody knows": re.compile(r"unknown value|<unknown>|\bnan\b|\bNone\b"),
     "a number that does not agree": re.compile(r"(?<![\d.,])1 (?:requests|replicas|cards|pods|lines|tokens|times|causes)\b"),
 }
+_OF_A_SENTENCE = ("several sentences", "no stop at its end", "no capital", "a number that does not agree")
 _DOTTED = re.compile(r"[a-z0-9_]+(?:\.[a-z0-9_]+)+")
 _HYPHENED = re.compile(r"(?<![\w.-])[a-z0-9]+(?:-[a-z0-9]+)+(?![\w-])")
 
@@ -31,3 +32,10 @@ def faults(sentence: str, service: str = "") -> list[str]:
     found += ["too long"] if len(sentence) > LONGEST else []
     ids = set(_DOTTED.findall(plain)) & catalogue().keys() | set(_HYPHENED.findall(plain)) & kinds().keys()
     return found + [f"the id {one}" for one in sorted(ids)]
+
+
+def slips(phrase: str) -> list[str]:
+    """What is wrong with a phrase, which is no sentence and may be long; it says something."""
+    found = [name for name, pattern in _FAULTS.items() if name not in _OF_A_SENTENCE and pattern.search(phrase)]
+    ids = set(_DOTTED.findall(phrase)) & catalogue().keys()
+    return found + [f"the id {one}" for one in sorted(ids)] + ([] if phrase else ["nothing said"])

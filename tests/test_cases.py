@@ -9,7 +9,7 @@ import pytest
 from rich.cells import cell_len
 
 from tests.kinds import kinds
-from tests.sentences import faults
+from tests.sentences import faults, slips
 from triage.engine.diagnose import diagnose
 from triage.engine.frame import Frame
 from triage.engine.rules import evaluate
@@ -170,6 +170,14 @@ def test_every_finding_is_one_plain_sentence(judged: Judged) -> None:
     shown = judged.shown
     told = [shown.headline, *(finding.summary for finding in shown.findings)]
     assert {one: wrong for one in told if (wrong := faults(one, shown.service))} == {}
+
+
+def test_everything_odd_is_told_in_words(judged: Judged) -> None:
+    """What was seen without a rule, and what evidence rests on, has a phrase of words: no ids, no UUIDs, no raw lines."""
+    shown = judged.shown
+    told = [one.phrase for one in shown.observations]
+    told += [e.phrase for finding in shown.findings for e in finding.evidence if e.phrase]
+    assert {one: wrong for one in told if (wrong := slips(one))} == {}
 
 
 def test_no_quiet_case_is_known_to_be_blamed() -> None:

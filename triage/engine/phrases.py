@@ -81,6 +81,7 @@ def of_observation(one: Observation) -> str:
 
 def _without(text: str, subject: str) -> str:
     """A text about somebody without his name, which stands beside it."""
+    text = text.replace(f"where {subject.replace('/', ' is ', 1)}", "here")
     for words in (f" of {subject}", f" on {subject}", f"{subject} "):
         text = text.replace(words, "")
     return text.replace(subject, "it")

@@ -373,7 +373,7 @@ def test_a_bucket_that_is_ahead() -> None:
 def test_a_percentage_is_told() -> None:
     """A ratio that is given in percent is refused, with the likely reason and whose it is."""
     recording = read([series("u", [57, 58])], dialect(gauge("u", signal="kv.usage")))
-    told = "Acme says 57 where kv.usage lies between 0 and 1: it looks like a percentage (replica/h:1)"
+    told = "Acme says 57 where KV cache in use lies between 0 and 1: it looks like a percentage (replica/h:1)"
     assert recording.problems == (told,)
     assert recording.rejected == {"kv.usage": told}
     assert recording.series == ()

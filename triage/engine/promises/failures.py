@@ -26,7 +26,7 @@ from triage.engine.statistics import together
 from triage.model.diagnosis import Promised, Vital
 from triage.model.recording import Floats, Subject
 from triage.model.units import quantity
-from triage.model.vocabulary import Combine, Scope
+from triage.model.vocabulary import Combine, Scope, catalogue
 
 _LEAST_REQUESTS = 20.0
 """Requests before the window, or of a replica, below which a share says nothing."""
@@ -328,7 +328,8 @@ def _state(
     if broken:
         span, (bad, all_) = _shown(tallies, broken)
         words = loss.title.removeprefix("share of ")
-        return Promised.BROKEN, f"{span.words} {quantity(bad / all_, 'ratio')} {words}, as {_loudest(count, frame)} counts them"
+        counted = catalogue()[_loudest(count, frame)].noun
+        return Promised.BROKEN, f"{span.words} {quantity(bad / all_, 'ratio')} {words}, counted as {counted}"
     if is_stale(frame, (count.view.asked,)):
         return Promised.OPEN, "its last values are older than a few scrapes"
     if lost <= limit.well * asked or lost < _LEAST_LOST or (loss.any_is_usual and "baseline" not in limit.words):

@@ -444,7 +444,7 @@ def _why_not(signal: Signal, broken: Floats) -> str:
     why = "wrong unit or broken reading"
     if signal.kind is Kind.RATIO and broken.min() > signal.high and broken.max() <= 100.0 + _TOLERANCE:
         why = "it looks like a percentage"
-    return f" where {signal.name} lies {span}: {why}"
+    return f" where {signal.noun} lies {span}: {why}"
 
 
 def _sentence(why: str, told: Mapping[Subject, str]) -> str:
