@@ -24,7 +24,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from math import inf
+from math import inf, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -49,7 +49,7 @@ from triage.model.vocabulary import Kind, catalogue
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyarrow.parquet import FileMetaData
+    from pyarrow.parquet import FileMetaData, ParquetFile
 
 SCHEMA: Literal["triage.recording/1"] = "triage.recording/1"
 METADATA_KEY = b"triage.recording"
@@ -141,23 +141,40 @@ class _Block:
 
 
 @dataclass(frozen=True, slots=True)
-class _Columns:
-    """The columns of a file, decoded. Labels are codes into a list of the distinct texts."""
+class _Stretches:
+    """What stretches of rows must say of themselves: of a plain series one, of a distribution one a bucket and one of its sums.
 
-    time: Floats
-    value: Floats
+    :param head: which head each is of, shape (P,)
+    :param ends: the row after its last one, shape (P,)
+    :param bound: upper bound of its bucket, NaN where there is none, shape (P,)
+    :param part: its part, shape (P,)
+    """
+
+    head: npt.NDArray[np.int64]
+    ends: npt.NDArray[np.int64]
     bound: Floats
-    codes: dict[str, npt.NDArray[np.int32]]
-    texts: dict[str, list[str]]
+    part: npt.NDArray[np.str_]
 
-    def says(self, column: str, text: str, rows: slice) -> bool:
-        """Whether every one of these rows has that text in the column."""
-        codes = self.codes[column][rows]
-        return codes.size == 0 or (self.texts[column][codes[0]] == text and bool((codes == codes[0]).all()))
 
-    def finite(self, rows: slice) -> bool:
-        """Whether every one of these rows has a value."""
-        return bool(np.isfinite(self.value[rows]).all())
+def _stretches(heads: Sequence[_Head]) -> _Stretches:
+    """The stretches of all heads, in order."""
+    parts = [_parts(head) for head in heads]
+    count = [len(one) for one in parts]
+    lengths = np.repeat(np.array([head.samples for head in heads], dtype=np.int64), count)
+    told = [each for one in parts for each in one]
+    return _Stretches(
+        head=np.repeat(np.arange(len(heads)), count),
+        ends=np.cumsum(lengths),
+        bound=np.array([bound for _, bound in told]),
+        part=np.array([part for part, _ in told], dtype=np.str_),
+    )
+
+
+def _parts(head: _Head) -> list[tuple[str, float]]:
+    """Part and bound of each stretch of a head."""
+    if head.bounds is None:
+        return [("value", nan)]
+    return [*(("bucket", bound) for bound in (*head.bounds, inf)), ("sum", nan)]
 
 
 def write_recording(recording: Recording, path: Path) -> None:
@@ -364,8 +381,8 @@ def _read(path: Path) -> Recording:
     _check_shape(path, document, metadata, names)
     with ParquetFile(path, metadata=metadata, read_dictionary=list(_LABELS), page_checksum_verification=True) as file:
         _check_types(path, file.schema_arrow)
-        columns = _decoded(path, file.read())
-    return _rebuilt(path, document, columns)
+        times, values = _numbers(path, document, file)
+    return _rebuilt(path, document, times, values)
 
 
 def _read_document(path: Path, metadata: "FileMetaData") -> _Document:
@@ -413,45 +430,83 @@ def _check_types(path: Path, schema: "pa.Schema") -> None:
         raise DataError(f"{path} is a damaged recording: its columns are not of the types of {SCHEMA}")
 
 
-def _decoded(path: Path, table: "pa.Table") -> _Columns:
-    """The table's columns as arrays.
+def _numbers(path: Path, document: _Document, file: "ParquetFile") -> tuple[Floats, Floats]:
+    """Times and values of all rows, group by group, each held against what its rows say of themselves.
 
-    :raises DataError: times or values are not finite
+    :raises DataError: rows are not where they belong, or not finite
     """
-    table.validate(full=True)  # a damaged file may hold codes that point outside their dictionary
-    unified = table.unify_dictionaries()
-    labels = {name: unified.column(name).combine_chunks() for name in _LABELS}
-    columns = _Columns(
-        time=table.column("time").to_numpy(),
-        value=table.column("value").to_numpy(),
-        bound=table.column("bound").to_numpy(),
-        codes={name: label.indices.to_numpy() for name, label in labels.items()},
-        texts={name: label.dictionary.to_pylist() for name, label in labels.items()},
-    )
-    if not np.isfinite(columns.time).all() or np.isinf(columns.value).any():
-        raise DataError(f"{path} is a damaged recording: it holds a time or value that is not finite")
-    return columns
+    stretches = _stretches(document.heads)
+    times, values = np.empty((2, file.metadata.num_rows))
+    row = 0
+    for group in range(file.num_row_groups):
+        table = file.read_row_group(group)
+        table.validate(full=True)  # a damaged file may hold codes that point outside their dictionary
+        rows = slice(row, row + table.num_rows)
+        times[rows], values[rows] = (table.column(name).to_numpy() for name in ("time", "value"))
+        if not np.isfinite(times[rows]).all() or np.isinf(values[rows]).any():
+            raise DataError(f"{path} is a damaged recording: it holds a time or value that is not finite")
+        wrong = _misplaced(document.heads, stretches, table, rows, times, values)
+        if wrong is not None:
+            place = f"{_short(wrong.signal)} of {_short(wrong.subject)}"
+            raise DataError(f"{path} is a damaged recording: the rows of {place} are not where they belong")
+        row = rows.stop
+    return times, values
 
 
-def _rebuilt(path: Path, document: _Document, columns: _Columns) -> Recording:
-    """Cut the columns into series again, each held against what its rows say of themselves."""
+def _misplaced(
+    heads: Sequence[_Head], stretches: _Stretches, table: "pa.Table", rows: slice, times: Floats, values: Floats
+) -> _Head | None:
+    """The first head of which a row is not as it must be: whose it is, its part and bound, its time after the one before."""
+    if not table.num_rows:
+        return None
+    first, last = np.searchsorted(stretches.ends, [rows.start, rows.stop - 1], side="right").tolist()
+    here = slice(first, last + 1)
+    starts = np.concatenate(([0], stretches.ends))[here]
+    begin, end = np.maximum(starts, rows.start), np.minimum(stretches.ends[here], rows.stop)
+    place = np.repeat(np.arange(len(starts)), np.maximum(end - begin, 0))
+    told = [heads[head] for head in stretches.head[here].tolist()]
+    wanted = {
+        "signal": [head.signal for head in told],
+        "scope": [head.subject.scope.value for head in told],
+        "subject": [head.subject.id for head in told],
+        "part": stretches.part[here].tolist(),
+    }
+    bound, asked = table.column("bound").to_numpy(), stretches.bound[here][place]
+    good = (bound == asked) | (np.isnan(bound) & np.isnan(asked))
+    good &= np.isfinite(values[rows]) | (stretches.part[here] == "sum")[place]
+    for name, texts in wanted.items():
+        label = table.column(name).unify_dictionaries().combine_chunks()
+        codes = {text: code for code, text in enumerate(label.dictionary.to_pylist())}
+        good &= label.indices.to_numpy() == np.array([codes.get(text, -1) for text in texts])[place]
+    before = times[rows.start - 1] if rows.start else -inf
+    later = times[rows] > np.concatenate(([before], times[rows][:-1]))
+    later[(starts - rows.start)[(starts >= rows.start) & (end > begin)]] = True
+    good &= later
+    return None if good.all() else told[place[int(np.argmin(good))]]
+
+
+def _rebuilt(path: Path, document: _Document, times: Floats, values: Floats) -> Recording:
+    """Cut the numbers into series again. Series that were read at the same moments share their times."""
     series: list[Series] = []
     histograms: list[Histogram] = []
     unknown: dict[str, None] = {}
+    shared: dict[bytes, Floats] = {}
     start = 0
-    plain = _plain_fit(document.heads, columns)
-    for head, fits in zip(document.heads, plain, strict=True):
+    for head in document.heads:
         rows = slice(start, start + head.rows)
         start = rows.stop
-        if not (fits or _fits(head, columns, rows)):
-            place = f"{_short(head.signal)} of {_short(head.subject)}"
-            raise DataError(f"{path} is a damaged recording: the rows of {place} are not where they belong")
+        own = times[rows.stop - head.samples : rows.stop]
+        key = own.tobytes()
+        moments = shared[key] = shared[key] if key in shared else own.copy()
         if not _known(head):
             unknown[head.signal] = None
         elif head.bounds is None:
-            series.append(Series(head.signal, head.subject, columns.time[rows], columns.value[rows], head.origin))
+            series.append(Series(head.signal, head.subject, moments, values[rows], head.origin))
+        elif not np.array_equal(times[rows], np.tile(moments, len(_parts(head)))):
+            place = f"{_short(head.signal)} of {_short(head.subject)}"
+            raise DataError(f"{path} is a damaged recording: the rows of {place} are not where they belong")
         else:
-            histograms.append(_histogram(head, columns, rows))
+            histograms.append(_histogram(head, moments, values[rows]))
     notes = tuple(f"this version knows no signal {_short(name)} of that kind; it was left out" for name in unknown)
     return Recording(
         service=document.service,
@@ -478,67 +533,16 @@ def _known(head: _Head) -> bool:
     return signal is not None and (signal.kind is Kind.DISTRIBUTION) == (head.bounds is not None)
 
 
-def _plain_fit(heads: Sequence[_Head], columns: _Columns) -> list[bool]:
-    """Which of the heads are those of plain series whose rows are in order: all of them looked at in one go."""
-    lengths = np.array([head.rows for head in heads], dtype=np.int64)
-    ends = np.cumsum(lengths)
-    good = np.array([head.bounds is None for head in heads], dtype=bool) & (lengths > 0)
-    wanted = {
-        "signal": [head.signal for head in heads],
-        "scope": [head.subject.scope.value for head in heads],
-        "subject": [head.subject.id for head in heads],
-        "part": ["value"] * len(heads),
-    }
-    wrong = ~np.isfinite(columns.value) | ~np.isnan(columns.bound)
-    for name, texts in wanted.items():
-        codes = {text: code for code, text in enumerate(columns.texts[name])}
-        wrong |= columns.codes[name] != np.repeat(np.array([codes.get(text, -1) for text in texts], dtype=np.int32), lengths)
-    back = np.diff(columns.time, prepend=-np.inf) <= 0
-    firsts = (ends - lengths)[lengths > 0]
-    back[firsts] = False
-    number = np.concatenate(([0], np.cumsum(wrong | back)))
-    return [bool(one) for one in good & (number[ends] == number[ends - lengths])]
-
-
-def _fits(head: _Head, columns: _Columns, rows: slice) -> bool:
-    """Whether these rows are of this series, in order, with ascending times."""
-    named = (
-        columns.says("signal", head.signal, rows)
-        and columns.says("scope", head.subject.scope, rows)
-        and columns.says("subject", head.subject.id, rows)
-    )
-    first = slice(rows.start, rows.start + head.samples)
-    if not named or not bool((np.diff(columns.time[first]) > 0).all()):
-        return False
-    if head.bounds is None:
-        unbounded = bool(np.isnan(columns.bound[rows]).all())
-        return unbounded and columns.says("part", "value", rows) and columns.finite(rows)
-    return _buckets_fit(head, head.bounds, columns, rows)
-
-
-def _buckets_fit(head: _Head, bounds: tuple[float, ...], columns: _Columns, rows: slice) -> bool:
-    """Whether a distribution's rows are its buckets in order and then its sums, all at the same times."""
-    buckets, sums = slice(rows.start, rows.stop - head.samples), slice(rows.stop - head.samples, rows.stop)
-    expected = np.repeat([*bounds, inf, np.nan], head.samples)
-    return (
-        columns.says("part", "bucket", buckets)
-        and columns.finite(buckets)
-        and columns.says("part", "sum", sums)
-        and np.array_equal(columns.bound[rows], expected, equal_nan=True)
-        and np.array_equal(columns.time[rows], np.tile(columns.time[sums], len(bounds) + 2))
-    )
-
-
-def _histogram(head: _Head, columns: _Columns, rows: slice) -> Histogram:
+def _histogram(head: _Head, times: Floats, values: Floats) -> Histogram:
     """A distribution from its rows: bucket by bucket, the sums last."""
     bounds = np.array([*(head.bounds or ()), inf])
-    values = columns.value[rows].reshape(len(bounds) + 1, head.samples)
+    parts = values.reshape(len(bounds) + 1, head.samples)
     return Histogram(
         signal=head.signal,
         subject=head.subject,
-        times=columns.time[rows.stop - head.samples : rows.stop],
+        times=times,
         bounds=bounds,
-        rates=np.ascontiguousarray(values[:-1].T),
-        sums=values[-1],
+        rates=np.ascontiguousarray(parts[:-1].T),
+        sums=parts[-1],
         origin=head.origin,
     )
