@@ -247,7 +247,22 @@ def _measures_ours(target: Subject, frame: Frame) -> bool:
     """
     if _INSTRUMENT.search(target.id) is None:
         return False
-    return frame.recording.facts_of.get(target, {}).get("dialect") != ""
+    return frame.recording.facts_of.get(target, {}).get("dialect") != "" and not _stands_elsewhere(target, frame)
+
+
+def _stands_elsewhere(target: Subject, frame: Frame) -> bool:
+    """Whether instruments of its kind stand at addresses of ours, and this one at another."""
+    job, _, instance = target.id.rpartition("/")
+    known = (one for scope in (Scope.REPLICA, Scope.GATEWAY) for one in frame.recording.subjects[scope])
+    ours = {_host(one.id) for one in known if ":" in one.id}
+    alike = (one.id.rpartition("/") for one in frame.subjects_of("target.up") if one.scope is Scope.TARGET)
+    hosts = {_host(at) for kind, _, at in alike if kind == job}
+    return bool(hosts & ours) and _host(instance) not in ours
+
+
+def _host(address: str) -> str:
+    """An address without its port."""
+    return address.rpartition(":")[0] or address
 
 
 def _is_flapping(failed: Bools) -> bool:
