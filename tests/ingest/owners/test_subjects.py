@@ -43,6 +43,7 @@ def replica(name: str) -> Subject:
 
 
 OWNED = (
+    "llm-prod-59b-4fdrt",
     "llm-prod", "llm-prod-0", "llm-prod-12", "llm-prod-5b59c84684-2mchc", "llm-prod-5b59c84684", "llm-prod-2mchc",
     "llm-prod-5f7b8-kk2p9",
     "llm-prod-predictor", "llm-prod-predictor-00001-deployment-5b59c84684-2mchc", "llm-prod-decode-7c9d5b8f6-x8q2m",
@@ -399,6 +400,15 @@ def test_as_many_pods_of_one_workload_as_were_declared(pod: str, count: int, our
     rows = [route, *(engine(instance=f"{one}:8000", pod=one, namespace="ml") for one in pods)]
     found = selection(rows, facts={"replicas": 3.0})
     assert all((found.replica({"pod": one, "instance": f"{one}:8000"}) == replica(one)) == ours for one in pods)
+
+
+def test_more_addresses_of_one_job_than_were_declared() -> None:
+    """A roll-out shows those that go and those that come; of two jobs nobody can say which is ours."""
+    rows: list[Row] = [("nginx_ingress_controller_requests", {"ingress": "llm-prod", "instance": "g:10254"})]
+    rows += [engine(instance=f"{one}:80", job="tgi-chat") for one in "abc"]
+    assert selection(rows, facts={"replicas": 2.0}).replica({"instance": "c:80", "job": "tgi-chat"}) == replica("c:80")
+    two = [*rows, engine(instance="d:80", job="tgi-other")]
+    assert selection(two, facts={"replicas": 2.0}).replica({"instance": "c:80", "job": "tgi-chat"}) is None
 
 
 @pytest.mark.parametrize("alias", ["qwen", ""])

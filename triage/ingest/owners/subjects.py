@@ -261,7 +261,8 @@ def owned_by(name: str, service: str, others: Collection[str] = ()) -> bool:
 
 @lru_cache(maxsize=64)
 def _owned_pattern(service: str) -> Any:
-    replica = rf"-\d+(-worker|-\d+)*|-{_ID}{{5,10}}(-[a-z0-9]{{5}})?"
+    short = rf"-(?:\d{_ID}{{2,3}}|{_ID}\d{_ID}{{1,2}})-{_ID}{{5}}"  # a template's hash is a number, seldom a small one
+    replica = rf"-\d+(-worker|-\d+)*|-{_ID}{{5,10}}(-[a-z0-9]{{5}})?|{short}"
     name = re2.escape(_plain(service))
     return re2.compile(rf"(keda-hpa-)?{name}(-({_KINDS})|-\d{{5}})*({replica})?(-({_KINDS}))?(-\d+){{0,2}}")
 
@@ -308,6 +309,7 @@ class _Engine:
     :param serves: it serves the model that was declared for the service
     :param namespace: where it runs
     :param model: name under which it serves
+    :param job: its scrape job
     """
 
     instance: str
@@ -318,6 +320,7 @@ class _Engine:
     serves: bool = False
     namespace: str = ""
     model: str = ""
+    job: str = ""
 
 
 class _Evidence:
@@ -325,7 +328,7 @@ class _Evidence:
 
     def __init__(self, service: Service) -> None:
         self.service = service
-        self._tying = tuple(label for label in _IDENTITY if label not in _MODELS) if service.facts.get("model") else _IDENTITY
+        self._tying = tuple(label for label in _IDENTITY if label not in _MODELS)
         self.named = False
         self.census = Census()
         self.owners: dict[str, set[tuple[str, str]]] = {}
@@ -360,6 +363,7 @@ class _Evidence:
         engine.tied = engine.tied or bool(first(labels, self._tying))
         engine.namespace = engine.namespace or labels.get("namespace", "")
         engine.model = engine.model or first(labels, _MODELS)
+        engine.job = engine.job or labels.get("job", "")
         engine.serves = engine.serves or (not elsewhere and serves_model(labels, self.service))
         if name := first(labels, _NAMING):
             engine.names |= {name}
@@ -427,7 +431,8 @@ class _Evidence:
         A model is served under any name. Where that of the service was declared, another name in a label says nothing.
         """
         declared = self.service.facts.get("replicas", 1)
-        return len({engine.instance for engine in engines}) in (1, declared) and not any(engine.tied for engine in engines)
+        untold = not any(engine.tied or (engine.model and not self.service.facts.get("model")) for engine in engines)
+        return untold and len({engine.instance for engine in engines}) in (1, declared)
 
 
 def _makers(owners: Collection[tuple[str, str]]) -> frozenset[str]:
@@ -457,14 +462,17 @@ def _adopted(engines: Sequence[_Engine], service: Service) -> list[_Engine]:
 def _of_the_only_workload(engines: Sequence[_Engine], service: Service) -> list[_Engine]:
     """All engines there are, if no label names another service and they are of one workload (or nobody says of which).
 
-    That the service's name begins with the workload's makes them its; so does that they are as many as were declared for it.
+    That the service's name begins with the workload's makes them its; so does that they are as many as were declared for it. Of
+    engines that have addresses alone a roll-out shows more, one after the other: they are of one scrape job, then.
     """
     found = {_POD.sub("", engine.pod) for engine in engines}
     if len(found) != 1:
         return []
     workload = next(iter(found))
     alike = bool(workload) and service.name.startswith(f"{workload}-")
-    counted = len({engine.pod or engine.instance for engine in engines}) == service.facts.get("replicas")
+    number, declared = len({engine.pod or engine.instance for engine in engines}), service.facts.get("replicas")
+    one_job = not workload and bool(engines[0].job) and len({engine.job for engine in engines}) == 1
+    counted = number == declared or (one_job and isinstance(declared, float | int) and number > declared)
     unnamed = all(engine.names <= {workload} for engine in engines)
     return list(engines) if unnamed and (alike or (counted and all(engine.pod or not engine.tied for engine in engines))) else []
 
