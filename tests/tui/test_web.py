@@ -19,7 +19,8 @@ from triage.cli import main
 from triage.cli.walk import served_words
 from triage.errors import ExitCode, TriageError
 from triage.tui import web
-from triage.tui.web import announcement, refusal, serve
+from triage.tui.guard import refusal
+from triage.tui.web import announcement, serve
 
 pytestmark = pytest.mark.slow
 

@@ -1,25 +1,22 @@
 """The walk as a web page: textual-serve starts one walk for each browser that opens it, and all of them show one feed.
 
 Whoever can open the page sees what the walk shows. So the server listens on this machine only, unless it is told otherwise, and
-answers only to an address that holds a token which is made anew at each start. Pages of other sites cannot use it either: a
-browser says where a page came from, and that must be the server itself. The page loads nothing from anywhere else.
+answers only to whom :mod:`triage.tui.guard` lets in. The page loads nothing from anywhere else.
 """
 
 import secrets
 import socket
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from triage.errors import ExitCode, TriageError, UsageError
+from triage.tui.guard import LOOPBACK
 
 if TYPE_CHECKING:
     from triage.tui.session import Session
 
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-SOCKET = "/ws"
 _HIGHEST_PORT = 65535
 
 
@@ -72,21 +69,3 @@ def announcement(host: str, port: int, token: str) -> str:
         f"{told}WARNING: it listens at {host}, so other machines can reach it. There is no encryption; whoever has the "
         "address sees logs, names and metrics of the service, and can start walks on this machine.\n"
     )
-
-
-def refusal(host: str, token: str, path: str, given: str, headers: Mapping[str, str]) -> str:
-    """Why a request is refused; empty if it is not.
-
-    :param host: the address that is listened at
-    :param given: the token in the address
-    """
-    asked = headers.get("Host", "")
-    if host in LOOPBACK and (urlsplit(f"//{asked}").hostname or "") not in LOOPBACK:
-        return "this server answers to this machine's own names only"
-    origin = headers.get("Origin", "")
-    if origin and urlsplit(origin).netloc != asked:
-        return "this page may be used from its own address only"
-    guarded = path == "/" or path.startswith(SOCKET)
-    if guarded and not secrets.compare_digest(given.encode(), token.encode()):
-        return "the address lacks the token that was printed when the server started"
-    return ""

@@ -1,4 +1,4 @@
-"""The server behind the web page; it needs the extra ``web``. What can be decided without it is in :mod:`triage.tui.web`."""
+"""The server behind the web page; it needs the extra ``web``. What can be decided without it is in :mod:`triage.tui.guard`."""
 
 import asyncio
 import json
@@ -15,7 +15,7 @@ from aiohttp.typedefs import Handler
 from textual_serve.app_service import AppService
 from textual_serve.server import Server, to_int
 
-from triage.tui.web import SOCKET, refusal
+from triage.tui.guard import SOCKET, refusal
 
 DRIVER = "triage.tui.webdriver:WalkDriver"
 _POLICY = "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
