@@ -406,7 +406,12 @@ def _rests_on_the_unseen(measure: Measure, op: str, verdict: Verdict, cells: Flo
     if cells is None or not could_turn(measure.stat, op, verdict):
         return False
     span = cells[span_of(measure, frame)]
-    return bool(np.isnan(span).mean() > UNSEEN) and catalogue()[measure.signal].kind is not Kind.DISTRIBUTION
+    return bool(unseen_share(span) > UNSEEN) and catalogue()[measure.signal].kind is not Kind.DISTRIBUTION
+
+
+def unseen_share(cells: Floats) -> Floats:
+    """The share of cells that nobody knows, along the last axis; of a span without cells it is all."""
+    return np.asarray(np.isnan(cells).mean(axis=-1) if cells.shape[-1] else np.ones(cells.shape[:-1]))
 
 
 def _lasts(cells: Floats | None, op: str, threshold: Interval, measure: Measure, frame: Frame) -> tuple[Verdict, float | None]:

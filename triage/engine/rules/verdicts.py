@@ -247,7 +247,7 @@ def _weighed(measure: Measure, asked: Asked, speakers: Speakers) -> tuple[Codes,
         if conditions.is_too_coarse(measure, frame):
             codes = np.where(codes == FAILS, OPEN, codes)
     elif kind is not Kind.DISTRIBUTION and (turned := _turned_by_one_more(measure.stat, op)):
-        unseen = _of_each(np.isnan(speakers.cells(frame, across)[:, span]).mean(axis=1), place) > conditions.UNSEEN
+        unseen = _of_each(conditions.unseen_share(speakers.cells(frame, across)[:, span]), place) > conditions.UNSEEN
         unseen |= conditions.is_too_coarse(measure, frame)
         codes = np.where(unseen & np.isin(codes, turned), OPEN, codes)
     known = ~np.isnan(value[0])
