@@ -423,12 +423,30 @@ def test_ways_to_fail(line: AccessLine, name: str) -> None:
     assert events_of([(10_000.0, line)] * 2) == {}
 
 
+def test_a_stream_that_is_cut_has_failed_whatever_its_status() -> None:
+    """The status was sent with the first token; the proxy's limit ended the answer at one duration."""
+    lines = [(10_000.0 + 9 * n, AccessLine(200, "/v1/x", "UT", 15.1 + n % 2 / 10, f"10.0.0.{n % 2}:8000")) for n in range(8)]
+    found = events_of(lines)
+    assert list(found) == ["proxy-timeouts", "constant-duration-failures"]
+    assert found["proxy-timeouts"][0].attrs["upstreams"] == "2"
+    assert events_of([(10_000.0 + n, AccessLine(200, "/v1/x", "DC", 3.0)) for n in range(8)]) == {}
+
+
 def test_a_health_route_that_is_not_there() -> None:
     """An engine that answers a health route with 404 is asked for the wrong thing; that is no request of a user."""
     replica = Subject(Scope.REPLICA, "chat-0")
     found = events_of([(10_000.0 + n, AccessLine(404, "/healthz/live")) for n in range(5)], replica)
     assert list(found) == ["health-route-refused"]
     assert found["health-route-refused"][0].attrs["path"] == "/healthz/live"
+    assert found["health-route-refused"][0].attrs["role"] == "cause"
+
+
+@pytest.mark.parametrize(("other", "role"), [("/wp-login.php", "info"), ("/v1/embeddings", "cause")])
+def test_who_tries_all_doors_is_no_probe(other: str, role: str) -> None:
+    """A scanner asks for whatever other servers have; a client that is wrong about a route of ours is none."""
+    replica = Subject(Scope.REPLICA, "chat-0")
+    lines = [(10_000.0 + 60 * n, AccessLine(404, path)) for n in range(5) for path in ("/actuator/health", other)]
+    assert events_of(lines, replica)["health-route-refused"][0].attrs["role"] == role
 
 
 def test_what_was_so_before_is_counted_apart() -> None:
@@ -437,7 +455,14 @@ def test_what_was_so_before_is_counted_apart() -> None:
         (10_500.0 + n, AccessLine(400, "/v1/x")) for n in range(4)
     ]
     (event,) = events_of(lines)["requests-refused"]
-    assert (event.attrs["before"], event.attrs["total"]) == ("7", "4")
+    assert (event.attrs["before"], event.attrs["total"], event.attrs["more"]) == ("7", "4", "no")
+
+
+def test_failures_are_no_news_where_older_lines_tell_of_as_many() -> None:
+    """A log that begins with the window says nothing of that."""
+    lines = [(10_500.0 + n, AccessLine(400, "/v1/x")) for n in range(40)]
+    few = [(9_500.0 + 90 * n, AccessLine(400, "/v1/x")) for n in range(2)]
+    assert [events_of(told)["requests-refused"][0].attrs["more"] for told in (lines, [*few, *lines])] == ["yes", "yes"]
 
 
 def test_hostile_values_are_cleaned() -> None:

@@ -14,6 +14,10 @@ IDLE_RESET = 0.05
 """Seconds. A request on a connection that the other side has just closed fails within a round trip; a cut answer ran longer."""
 
 
+_CUT = frozenset({"UT", "SI", "DT", "UC", "UR", "LR", "UPE"})
+"""Flags of an answer that the proxy or the engine ends in the middle: of a stream the line has the status of its begin, 200."""
+
+
 @dataclass(frozen=True, slots=True)
 class AccessLine:
     """One request as a proxy or server logged it. Texts are as they stand in the line: clean them before they are kept.
@@ -47,8 +51,8 @@ class AccessLine:
 
     @property
     def failed(self) -> bool:
-        """Whether the request was not answered as asked."""
-        return self.status >= 400 or self.status < 100
+        """Whether the request was not answered as asked, or its answer was cut after it had begun."""
+        return self.status >= 400 or self.status < 100 or not _CUT.isdisjoint(self.flags.split(","))
 
     @property
     def is_probe(self) -> bool:

@@ -11,6 +11,7 @@ from statistics import median
 from typing import NamedTuple
 
 import numpy as np
+import re2
 
 from triage.ingest.logs.access_log import IDLE_RESET, AccessLine
 from triage.ingest.logs.redaction import redacted
@@ -26,6 +27,9 @@ GRID = 15.0
 EPISODE_GAP = 20.0
 """Failures further apart than this, in seconds, are two episodes: longer than the pause between retries, shorter than between
 two pods of a roll-out."""
+
+_NO_MORE = 1.5
+"""Chosen: failures that are half as many again vary with the hour."""
 
 MIN_FAILURES = 3
 """Fewer failures of one sort than this say nothing by themselves."""
@@ -441,7 +445,7 @@ class AccessSummary:
     def events(self) -> Iterator[Event]:
         """What the failures and repetitions of the window say."""
         self._tell_quick_failures()
-        for sort in (*SORTS, _HEALTH_ROUTE if not self._health_answers else _OTHER_HEALTH_ROUTE):
+        for sort in (*SORTS, _OTHER_HEALTH_ROUTE if self._health_answers or self._is_scanned() else _HEALTH_ROUTE):
             tally = self._tallies.get(sort.name)
             if tally is not None and tally.total >= MIN_FAILURES:
                 yield from self._sort_events(sort, tally)
@@ -453,6 +457,20 @@ class AccessSummary:
             attrs = {"requests": str(self.count), "failed": str(failed)}
             yield self._event(self._window.end, _UNDATED, attrs, f"{failed} of {self.count} requests failed, at unknown times")
 
+    def _was_as_much(self, tally: Tally) -> bool:
+        """Whether there was about as much of it in the log before the window, for as long as that goes back."""
+        window = self._window
+        before = 0.0 if self._span is None else window.start - max(window.baseline_start, self._span[0])
+        return before > 0 and tally.total / (window.end - window.start) <= _NO_MORE * tally.before / before
+
+    def _is_scanned(self) -> bool:
+        """Whether other routes that no server of models has are asked for as often: who tries all doors tries that of health."""
+        probes, refused = self._tallies.get(_HEALTH_ROUTE.name), self._tallies.get("requests-refused")
+        if probes is None or refused is None:
+            return False
+        strays = sum(count for path, count in refused.paths.items() if path not in probes.paths and not _API.match(path))
+        return strays >= probes.total
+
     def _event(self, time: float, told: Told, attrs: dict[str, str], text: str) -> Event:
         shared = {"role": told.role, "kinds": told.kinds, "meaning": text} | ({"untimed": "yes"} if self.untimed else {})
         return Event(time, "log", told.name, self._subject, attrs | shared, text, self._source)
@@ -462,6 +480,7 @@ class AccessSummary:
         shared = {
             "total": str(tally.total),
             "before": str(tally.before),
+            "more": "no" if self._was_as_much(tally) else "yes",
             "requests": str(self.count),
             "share": _ratio(tally.total, self.count),
             "episodes": str(len(tally.episodes)),
@@ -541,9 +560,13 @@ _HEALTH_ROUTE = Sort(
 )
 
 _OTHER_HEALTH_ROUTE = replace(
-    _HEALTH_ROUTE, role="info", meaning="asked for a health route that is not there, and others for one that is"
+    _HEALTH_ROUTE, role="info", meaning="asked for a health route that is not there, as scanners do and other balancers"
 )
-"""The same where the server is asked for its health and answers, too: somebody else asks, a scanner or another balancer."""
+"""The same where somebody else asks, a scanner or another balancer: the server is asked for its health and answers, or is
+asked for whatever other servers have."""
+
+_API = re2.compile(r"/(?:v\d|api|openai)/")
+"""Where servers of models listen; a wrong name there is a client's mistake."""
 
 
 def _counted(count: int, what: str) -> str:
