@@ -223,6 +223,13 @@ def test_an_overloaded_engine_without_a_past_is_an_incident() -> None:
     assert status(frame) is Status.INCIDENT
 
 
+@pytest.mark.parametrize(("promised", "state"), [({}, BROKEN), ({"e2e_p95_s": 900.0}, KEPT), ({"e2e_p95_s": 60.0}, BROKEN)])
+def test_who_promises_whole_answers_lets_requests_wait_for_as_long(promised: dict[str, float], state: Promised) -> None:
+    """A batch that keeps hundreds in flight waits on purpose; 400 wait and two a second end."""
+    signals = {"queue.waiting": 400, "batch.running": 64, "finished": 2, "engine.steps": 20, "target.up@replica/a": 1}
+    assert vital(derived(signals, objectives=promised), "queue_wait_s").state is state
+
+
 def test_a_full_cache_that_throws_out_is_noticed_without_a_past() -> None:
     """The cache is full and as many requests are thrown out as end."""
     signals = {"kv.usage": 1.0, "preemptions": 1.0, "finished": 1.0, "batch.running": 9, "queue.waiting": 0}

@@ -195,6 +195,13 @@ def test_a_short_hole_after_a_restart_of_the_monitoring_is_planned(length: float
     assert (one.attrs["planned"], one.salient) == (planned, planned == "no")
 
 
+@pytest.mark.parametrize(("changed", "planned"), [("dcgm-exporter", "yes"), ("svc", "no")])
+def test_a_gap_of_an_exporter_that_was_replaced_is_planned(changed: str, planned: str) -> None:
+    """As of the collector: new versions of exporters take minutes to come up."""
+    found = of(frame(two(only(100.0, 300.0)), events=[at(90.0, "deploy", service=changed)]))["gap"]
+    assert [(one.attrs["planned"], one.salient) for one in found] == [(planned, planned == "no")]
+
+
 def test_a_collector_that_is_away_to_the_end_while_logs_go_on() -> None:
     """Without a log the data may just end there."""
     signals: dict[str, object] = {"tokens.generation@replica/a": gone(wave), "gpu.power": gone(wave)}

@@ -92,9 +92,7 @@ def _finished(frame: Frame) -> Floats | None:
 
 def _wait(frame: Frame, signal: str, waiting: Floats, ended: Floats | None, about: Told) -> Vital:
     """Time that the queue takes to drain at the pace of now: by Little's law what the last in it waits."""
-    promise = frame.recording.objectives.get("ttft_p95_s")
-    limit = DELAYS[0].bad if promise is None else promise
-    words = f"what anybody finds too long: {DELAYS[0].why}" if promise is None else "objective ttft_p95_s"
+    limit, words = _longest_wait(frame)
     told: Told = {**about, "limit": limit, "limit_of": words}
     span = now(frame, (signal,))
     lately = waiting[span]
@@ -116,6 +114,17 @@ def _wait(frame: Frame, signal: str, waiting: Floats, ended: Floats | None, abou
     harm, since = min(_HARM * low / limit / _MUCH + _HARM / 2, 1.0), began(waiting, frame, _LEAST_WAITING)
     long = {"state": Promised.BROKEN, "value": low, "now": low, "reason": reason, "harm": harm, "since": since}
     return Vital.model_validate({**told, **long, "spark": spark_of(waits, frame.grid, since)})
+
+
+def _longest_wait(frame: Frame) -> tuple[float, str]:
+    """How long a newcomer may wait, in seconds, and whose word that is.
+
+    Who promises when an answer is complete and not when it begins lets requests wait as long as they are complete in time.
+    """
+    for promise in ("ttft_p95_s", "e2e_p95_s"):
+        if promise in frame.recording.objectives:
+            return frame.recording.objectives[promise], f"objective {promise}"
+    return DELAYS[0].bad, f"what anybody finds too long: {DELAYS[0].why}"
 
 
 def _drained(waiting: float, ended: Floats | None, span: slice) -> float | None:

@@ -66,7 +66,7 @@ def _once_each(found: Iterable[Observation]) -> Iterator[Observation]:
             continue
         seconds = sum(one.value or 0.0 for one in same)
         text = f"{first.text}; {len(same)} times, {duration(seconds)} in all"
-        attrs = {**first.attrs, "pattern": "flapping", "times": str(len(same))}
+        attrs = {**first.attrs, "pattern": "flapping", "times": str(len(same)), "planned": "no"}
         yield replace(first, text=text, end=last.end, value=seconds, support=len(same), attrs=attrs, salient=True)
 
 
@@ -78,8 +78,7 @@ def _of_everything(frame: Frame, voices: Voices) -> Iterator[Observation]:
     for hole in common_holes(voices, voices.end):
         if hole.ends and hole.until > window.start and hole.seconds > 2.0 * slowest:
             text = f"no source at all has samples for {duration(hole.seconds)}: the collector was away"
-            told = _observation("collector-gap", service, hole, text, {"extent": "all", "planned": _planned(frame, hole)})
-            yield replace(told, salient=told.attrs["planned"] != "yes")
+            yield _with_its_plan(_observation("collector-gap", service, hole, text, {"extent": "all"}), hole, frame)
     silent = window.end - voices.end
     if voices.all and silent > max(_LEAST_END, 4.0 * slowest) and _last_line(frame) - voices.end > _LEAST_END:
         hole = Hole(voices.end, window.end, ends=False)
@@ -87,11 +86,12 @@ def _of_everything(frame: Frame, voices: Voices) -> Iterator[Observation]:
         yield _observation("collector-gap", service, hole, text, {"extent": "all", "planned": "no"})
 
 
-def _planned(frame: Frame, hole: Hole) -> str:
-    """Whether a short hole that is over came with a change to the monitoring: a restart takes as long as that."""
+def _with_its_plan(gap: Observation, hole: Hole, frame: Frame) -> Observation:
+    """A hole, and whether it was planned: one that is short and over and came with a change to the monitoring explains itself."""
     near = [one for one in frame.recording.events if one.kind in CHANGE_KINDS and hole.since - _SHORT <= one.time <= hole.until]
     changed = any(relation_of(event, frame) == INSTRUMENT for event in near)
-    return "yes" if changed and hole.seconds <= _SHORT else "no"
+    planned = changed and hole.ends and hole.seconds <= _SHORT
+    return replace(gap, salient=not planned, attrs={**gap.attrs, "planned": "yes" if planned else "no"})
 
 
 def _last_line(frame: Frame) -> float:
@@ -142,7 +142,7 @@ def _of_all_its_subjects(frame: Frame, voices: Voices, silent: list[tuple[Voice,
         text = (
             f"{first.dialect} has no samples for {duration(hole.seconds)}, of {len(seen)} subjects that live: the source was away"
         )
-        yield _observation("gap", subject, hole, text, attrs)
+        yield _with_its_plan(_observation("gap", subject, hole, text, attrs), hole, frame)
     elif hole.seconds >= _LEAST_END:
         of = "exporter-down" if own else "silent-target"
         yield _observation(of, subject, hole, f"{first.dialect} is silent while all that it speaks of lives", attrs)
@@ -173,7 +173,7 @@ def _of_one(frame: Frame, voices: Voices, voice: Voice, hole: Hole) -> Observati
     }
     if hole.ends:
         text = f"{voice.dialect} has no samples of {subject} for {duration(hole.seconds)}, and it lived all the time"
-        return _observation("gap", subject, hole, text, attrs)
+        return _with_its_plan(_observation("gap", subject, hole, text, attrs), hole, frame)
     if hole.seconds < _LEAST_END or voice.dialect.startswith("kube"):
         return None
     of = {Scope.GPU: "member-lost", Scope.NODE: "exporter-down"}.get(subject.scope, "silent-target")
@@ -216,7 +216,7 @@ def _failed_scrapes(frame: Frame) -> Iterator[Observation]:
             if back and _is_flapping(failed) and _one_process(frame, one.subject, times[failed]):
                 share = float(failed.mean())
                 text = f"{share:.0%} of the scrapes of {one.subject} fail, and the process behind it stays the same"
-                attrs = {"extent": "target", "pattern": "flapping", "up": "0", "returned": "goes-on"}
+                attrs = {"extent": "target", "pattern": "flapping", "up": "0", "returned": "goes-on", "planned": "no"}
                 yield _observation("gap", one.subject, Hole(before, first, ends=False), text, attrs, value=share)
         elif (
             _worst_third(failed) >= _FAILED_SHARE
@@ -236,8 +236,9 @@ def _failed_scrapes(frame: Frame) -> Iterator[Observation]:
             }
             ours = _measures_ours(one.subject, frame)
             attrs |= {} if ours else {"stranger": "yes"}
-            told = _observation(of, one.subject, Hole(before, until, ends=bool(values[-1] > 0)), text, attrs)
-            yield replace(told, salient=ours)
+            hole = Hole(before, until, ends=bool(values[-1] > 0))
+            told = _with_its_plan(_observation(of, one.subject, hole, text, attrs), hole, frame)
+            yield replace(told, salient=told.salient and ours)
 
 
 def _measures_ours(target: Subject, frame: Frame) -> bool:
