@@ -15,6 +15,7 @@ from triage.memory.memory import Memory, Run, Transition, after
 from triage.memory.reference import Pace, Reference, after_look
 from triage.model.diagnosis import Status
 from triage.model.recording import Window
+from triage.statehome import state_path
 
 VERSION = 1
 """Of the tables, as ``PRAGMA user_version``."""
@@ -62,14 +63,8 @@ _REFERENCE = TypeAdapter(Reference)
 
 
 def state_file(environ: Mapping[str, str]) -> Path | None:
-    """Where history is kept if nobody says otherwise: below $XDG_STATE_HOME, or ~/.local/state; None where there is no home."""
-    state = environ.get("XDG_STATE_HOME", "")
-    if not state.startswith("/"):
-        home = environ.get("HOME", "")
-        if not home.startswith("/"):
-            return None
-        state = f"{home}/.local/state"
-    return Path(state) / "triage" / "history.sqlite"
+    """Where history is kept if nobody says otherwise; None where there is no home."""
+    return state_path("history.sqlite", environ)
 
 
 @dataclass(frozen=True, slots=True)

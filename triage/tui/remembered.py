@@ -11,6 +11,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from triage.language.lang import Lang
+from triage.statehome import state_path
 
 _LARGEST = 4096
 _LEAST, _MOST, _STEP = 20, 80, 10
@@ -53,14 +54,8 @@ class Remembered(BaseModel):
 
 
 def remembered_file(environ: Mapping[str, str]) -> Path | None:
-    """Where it is kept: below $XDG_STATE_HOME, or ~/.local/state; None where there is no home."""
-    state = environ.get("XDG_STATE_HOME", "")
-    if not state.startswith("/"):
-        home = environ.get("HOME", "")
-        if not home.startswith("/"):
-            return None
-        state = f"{home}/.local/state"
-    return Path(state) / "triage" / "walk.json"
+    """Where it is kept; None where there is no home."""
+    return state_path("walk.json", environ)
 
 
 def read_remembered(path: Path | None) -> Remembered:
