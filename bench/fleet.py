@@ -4,7 +4,7 @@
     python bench/fleet.py 3 --form folder /tmp/fleet              an incident folder: each target at its own moments
 
 Names, labels and buckets are those of vLLM 0.32, dcgm-exporter 4.5, node exporter 1.12, kube-state-metrics 2.16 and Envoy 1.31.
-The same arguments give the same numbers. A folder is written as it is made; of a Parquet recording all is held till it is written.
+The same arguments give the same numbers. A folder is written as it is made; a Parquet recording is held whole before that.
 """
 
 import argparse
