@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 
@@ -102,7 +103,7 @@ def test_a_program_that_is_killed_leaves_a_whole_file(tmp_path: Path) -> None:
         process.send_signal(signal.SIGKILL)
         process.wait()
         process.stdout.close()
-        with sqlite3.connect(path) as base:
+        with closing(sqlite3.connect(path)) as base, base:
             assert base.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         (known,) = Store(path).services()
         turns = [one for one in Store(path).turns("a", 0.0) if one.key == OVERLOAD]
@@ -132,14 +133,14 @@ def test_only_its_owner_reads_it(tmp_path: Path) -> None:
 def test_what_is_no_history_is_left_alone(tmp_path: Path) -> None:
     """Another program's database, a text, a later version, a damaged memory: a sentence, and not a byte changed."""
     other, text, later, damaged = (tmp_path / name for name in ("other", "text", "later", "damaged"))
-    with sqlite3.connect(other) as base:
+    with closing(sqlite3.connect(other)) as base, base:
         base.execute("CREATE TABLE turns (a)")
     text.write_text("not a database at all, but long enough to be taken for one\n" * 20, encoding="utf-8")
     for path in (later, damaged):
         Store(path).remember("a", well(1.0), HOLDS)
-    with sqlite3.connect(later) as base:
+    with closing(sqlite3.connect(later)) as base, base:
         base.execute("PRAGMA user_version = 99")
-    with sqlite3.connect(damaged) as base:
+    with closing(sqlite3.connect(damaged)) as base, base:
         base.execute('UPDATE memories SET memory = \'{"time": "never"}\'')
     for path, words in ((other, "is no history"), (text, "is damaged"), (later, "has version 99"), (damaged, "cannot be read")):
         before = path.read_bytes()
