@@ -4,12 +4,14 @@ The programs come from Debian's packages ``prometheus`` and ``victoria-metrics``
 source that never met the real thing is not tested.
 """
 
+import json
 import shutil
 import socket
 import ssl
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
@@ -295,3 +297,15 @@ def self_signed(folder: Path) -> tuple[Path, Path]:
     subprocess.run([*command, "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True)
     both.write_bytes(certificate.read_bytes() + key.read_bytes())
     return both, certificate
+
+
+def settings(case: Path, folder: Path) -> Path:
+    """triage.toml with what a case's case.toml says of its service."""
+    told = tomllib.loads((case / "case.toml").read_text(encoding="utf-8"))
+    lines = ["[service.llm-prod]"]
+    for table in ("objectives", "facts", "signals"):
+        lines.append(f"[service.llm-prod.{table}]")
+        lines += [f"{json.dumps(key)} = {json.dumps(value)}" for key, value in told.get(table, {}).items()]
+    path = folder / "triage.toml"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path

@@ -1,14 +1,13 @@
 """The recorded incidents asked from a real Prometheus give the same first finding as replay of their folders."""
 
 import json
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.servers import INCIDENTS, Stored, prometheus_with, recorded
+from tests.servers import INCIDENTS, Stored, prometheus_with, recorded, settings
 from triage.cli import main
 from triage.ingest.files.incident import read_incident
 
@@ -24,18 +23,6 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stored]:
     metrics = b"".join(recorded(case).replace(b"# EOF\n", b"") for case in REAL) + b"# EOF\n"
     with prometheus_with(metrics, tmp_path_factory.mktemp("prometheus")) as server:
         yield server
-
-
-def settings(case: Path, folder: Path) -> Path:
-    """triage.toml with what the incident's case.toml says of its service."""
-    told = tomllib.loads((case / "case.toml").read_text(encoding="utf-8"))
-    lines = ["[service.llm-prod]"]
-    for table in ("objectives", "facts", "signals"):
-        lines.append(f"[service.llm-prod.{table}]")
-        lines += [f"{json.dumps(key)} = {json.dumps(value)}" for key, value in told.get(table, {}).items()]
-    path = folder / "triage.toml"
-    path.write_text("\n".join(lines), encoding="utf-8")
-    return path
 
 
 def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:

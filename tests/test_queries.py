@@ -6,7 +6,6 @@ A sample of the recorded cases, by a hash of their names, is enough for a run of
 import json
 import os
 import re
-import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -17,7 +16,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.servers import Stored, get, prometheus_holding, victoria_metrics_with
+from tests.servers import Stored, get, prometheus_holding, settings, victoria_metrics_with
 from triage.cli import main
 from triage.engine.diagnose import diagnose
 from triage.engine.rules.loading import load_rules
@@ -243,18 +242,6 @@ def test_no_effect_stands_before_its_cause(case: Path) -> None:
 
 
 # Live
-
-
-def settings(case: Path, folder: Path) -> Path:
-    """triage.toml with what the case.toml says of its service."""
-    told = tomllib.loads((case / "case.toml").read_text(encoding="utf-8"))
-    lines = ["[service.llm-prod]"]
-    for table in ("objectives", "facts", "signals"):
-        lines.append(f"[service.llm-prod.{table}]")
-        lines += [f"{json.dumps(key)} = {json.dumps(value)}" for key, value in told.get(table, {}).items()]
-    path = folder / "triage.toml"
-    path.write_text("\n".join(lines), encoding="utf-8")
-    return path
 
 
 def asked_live(case: Path, server: Stored, folder: Path, capsys: pytest.CaptureFixture[str]) -> Diagnosis:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from triage.engine import served
+from triage.engine import served, statistics
 from triage.engine.derived import DERIVATIONS
 from triage.engine.frame import Frame
 from triage.engine.promql import (
@@ -413,7 +413,7 @@ class _Asked:
 
         def value(width: float, moments: Floats) -> Floats:
             rows = [served.rates(one.times, one.values, width, moments) for one in held]
-            return served.put_together(rows, across)
+            return statistics.together(rows, across)
 
         def text(width: float, at: Moment) -> str:
             return together(parts, across, ranged("rate", width, at))
@@ -455,11 +455,11 @@ class _Asked:
         function, values = ("last_over_time", served.lasts) if is_last else ("avg_over_time", served.averages)
         cell = Term(
             lambda width, at: together(parts, across, ranged(function, width, at)),
-            lambda width, moments: served.put_together([values(one, width, moments) for one in held], across),
+            lambda width, moments: statistics.together([values(one, width, moments) for one in held], across),
         )
         mean = Term(
             lambda width, at: together(parts, across, ranged("avg_over_time", width, at)),
-            lambda width, moments: served.put_together([served.averages(one, width, moments) for one in held], across),
+            lambda width, moments: statistics.together([served.averages(one, width, moments) for one in held], across),
         )
         whole = all(one.origin.series == 1 for one in held)
         single = whole and len(held) == len(parts) == len(parts[0].selectors) == 1 and not parts[0].origin.copies

@@ -10,7 +10,6 @@ import numpy as np
 
 from triage.engine.quantiles import quantile
 from triage.model.recording import Floats, Histogram, Series
-from triage.model.vocabulary import Combine
 
 _NEAR = 1.1
 """Samples within this many of their usual distances of an end of a range are taken to reach it."""
@@ -82,24 +81,6 @@ def totals_at(one: Series, moments: Floats) -> Floats:
     before[0] = one.times[0] - usual
     counted = np.concatenate(([0.0], np.cumsum(np.nan_to_num(one.values) * (one.times - before))))
     return counted[np.searchsorted(one.times, moments + 1e-6, side="right")]
-
-
-def put_together(rows: Sequence[Floats], across: Combine) -> Floats:
-    """Several series as one at each moment; those that are not there do not count."""
-    matrix = np.stack(rows)
-    gone = np.isnan(matrix).all(axis=0)
-    out = np.full(matrix.shape[1], _NONE)
-    there = matrix[:, ~gone]
-    match across:
-        case Combine.SUM:
-            out[~gone] = np.nansum(there, axis=0)
-        case Combine.MEAN:
-            out[~gone] = np.nanmean(there, axis=0)
-        case Combine.MAX:
-            out[~gone] = np.nanmax(there, axis=0)
-        case Combine.MIN:
-            out[~gone] = np.nanmin(there, axis=0)
-    return out
 
 
 def observed_mean(some: Sequence[Histogram], width: float, moments: Floats) -> Floats:
