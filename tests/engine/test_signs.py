@@ -1,5 +1,7 @@
 """The vital signs that are always told, whether anybody measures them or not."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.engine.making import Buckets, Shift, make_recording
@@ -62,6 +64,14 @@ def test_a_cache_is_ill_when_it_throws_out_what_runs(usage: float, thrown: float
     assert (one.state, one.value, one.now) == (state, usage, usage)
     assert (one.reason == "") == (state is Promised.KEPT)
     assert one.spark is not None
+
+
+def test_what_is_usual_of_the_cache_stands_still_while_trouble_lasts() -> None:
+    """Cells between the end of what is usual and the window are trouble of before; they are neither."""
+    recording = make_recording(signals={"kv.usage": lambda t: 0.2 if t <= -300 else 0.95})
+    window = recording.window
+    frozen = replace(recording, window=replace(window, baseline_end=window.start - 300))
+    assert [sign(diagnose(one, ()), "kv_cache").baseline for one in (recording, frozen)] == [0.95, 0.2]
 
 
 def test_a_short_queue_has_a_wait_and_a_curve_in_seconds() -> None:

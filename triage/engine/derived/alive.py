@@ -204,7 +204,7 @@ def _ends_nothing(frame: Frame, held: Floats, ends: Floats) -> Floats | None:
 
     :param ends: what is counted when requests end, per second
     """
-    before = ends[: frame.grid.first]
+    before = ends[frame.grid.baseline]
     known = before[~np.isnan(before)]
     moving = float((known > 0).mean()) if len(known) else 0.0
     if not moving:

@@ -52,7 +52,7 @@ def _cache(frame: Frame) -> Iterator[Vital]:
         return
     state, reason = _room(cells, frame)
     lately = cells[now(frame, ("kv.usage",))]
-    before = cells[: frame.grid.first]
+    before = cells[frame.grid.baseline]
     by_hand = reckoned(frame, "kv.usage", frame.subjects_of("kv.usage"), "max", across=Combine.MAX)
     more = {
         "value": float(np.nanmax(cells[frame.grid.window])),
