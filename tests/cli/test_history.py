@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
-from tests.memory.test_memory import OVERLOAD, ill, well
-from triage.cli.checking import _HOLDS, known_of, pace_of, window_to_judge
+from tests.memory.test_memory import HOLDS, OVERLOAD, ill, well
+from triage.cli.checking import known_of, pace_of, window_to_judge
 from triage.memory.memory import begun
 from triage.memory.store import Store
 from triage.model.recording import Window
@@ -25,7 +25,7 @@ def remembered(path: Path, *looks: float, onset: float) -> Store:
     store, begin = Store(path), min(looks) - 1200.0
     for moment in range(int(begin), int(max(looks)) + 1, 300):
         look = ill(float(moment), since=onset) if moment >= min(looks) else well(float(moment))
-        store.remember("llm", look, _HOLDS, (usual(float(moment)), pace_of(usual(float(moment)))))
+        store.remember("llm", look, HOLDS, (usual(float(moment)), pace_of(usual(float(moment)))))
     return store
 
 

@@ -106,6 +106,7 @@ def test_an_error_is_found_at_its_place(
         ("The cache of", "By kv.usage the cache of", "sentence", (16, 10), "holds the id 'kv.usage'"),
         ("The cache of", "By config-drift the cache of", "sentence", (16, 10), "holds the id 'config-drift'"),
         ("The cache of", f"The {'very ' * 17}full cache of", "sentence", (16, 10), "more than 140 letters"),
+        ("one_family", "hold: {keep_firing_for: 700}\none_family", "hold", (21, 25), "where the 700 s of keep_firing_for come"),
         ("above 0.9", "above 0.95", "threshold", (12, 40), "where 0.9 of kv.usage comes from"),
         ("{kv-exhaustion-preemption:", "{config-drift:", "loop", (17, 12), "leads to config-drift and on to"),
         (
@@ -348,3 +349,13 @@ def test_every_check_is_in_the_reference() -> None:
     text = (Path(__file__).parent.parent.parent / "docs" / "rules.md").read_text(encoding="utf-8")
     ids = {check.__doc__.split("``")[1] for check in CHECKS if check.__doc__} | {"schema"}
     assert sorted(name for name in ids if f"| `{name}` |" not in text) == []
+
+
+def test_a_hold_is_usual_or_told(tmp_path: Path) -> None:
+    """The usual value may be written out; another one has its reason; a proof waits for nothing."""
+    assert problems(tmp_path, "one_family", "hold: {for: 60, keep_firing_for: 120}\none_family") == []
+    assert problems(tmp_path, "one_family", "hold: {for: 90}        # three scrapes of the lab\none_family") == []
+    proof = "hold: {for: 60}\none_family"
+    path = tmp_path / "kv-leak.yaml"
+    path.write_text(SOUND.replace("- strong:", "- proof:").replace("one_family", proof))
+    assert [one.check for one in lint(replace(BESIDE, files=(read_rule(path),)))] == ["hold"]

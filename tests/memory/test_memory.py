@@ -11,6 +11,7 @@ from triage.memory.life import Holds, Phase, Turn
 from triage.memory.looks import Look, Told, kind_key, promise_key
 from triage.memory.memory import CAUSE, STATE, Memory, after
 from triage.model.diagnosis import Severity, Status
+from triage.model.rule import Hold
 
 OVERLOAD, RETRIES = kind_key("true-overload"), kind_key("retry-storm")
 TTFT = promise_key("ttft_p95_s", "service/llm")
@@ -177,6 +178,28 @@ def test_a_hold_before_it_is_raised() -> None:
     holds = Holds(raise_looks=1, raise_after=30.0)
     assert told(remembered(ill(1010), ill(1020), well(1030), ill(1040), holds=holds), OVERLOAD) == []
     assert told(remembered(ill(1010), ill(1030), ill(1040), holds=holds), OVERLOAD) == [(Turn.NEW, OVERLOAD, "overload")]
+
+
+def test_a_rule_says_how_long_it_must_be_there_and_gone() -> None:
+    """Its pattern counts from its onset on, a proof at once; what the rule does not say of others stays as it is."""
+    holds = Holds(raise_looks=1, kinds={"true-overload": Hold(raise_after=60.0, clear_after=300.0)})
+    assert told(remembered(ill(1030), holds=holds), OVERLOAD) == []
+    assert told(remembered(ill(1030), holds=holds), TTFT) == [(Turn.NEW, TTFT, "time to first token")]
+    assert told(remembered(ill(1030), ill(1060), holds=holds), OVERLOAD) == [(Turn.NEW, OVERLOAD, "overload")]
+    assert told(remembered(ill(1060), holds=holds), OVERLOAD) == [(Turn.NEW, OVERLOAD, "overload")]
+    proof = Look(1010, Status.INCIDENT, {OVERLOAD: Told("overload", ONSET, "critical", proven=True)}, cause=OVERLOAD)
+    assert told(remembered(proof, holds=holds), OVERLOAD) == [(Turn.NEW, OVERLOAD, "overload")]
+    memory = remembered(ill(1060), *map(well, every(60, 1120, 1400)), holds=holds)
+    assert Turn.CLEARED not in {one.turn for one in memory.turns if one.key == OVERLOAD}
+    memory = remembered(well(1420), start=memory, holds=holds)
+    assert [one.until for one in memory.turns if one.key == OVERLOAD and one.turn is Turn.CLEARED] == [1120.0]
+
+
+def test_an_onset_before_a_look_that_saw_it_gone_does_not_count_for_the_hold() -> None:
+    """It comes and goes within the hold: each time it must be there for long enough anew."""
+    holds = Holds(raise_looks=1, kinds={"true-overload": Hold(raise_after=60.0)})
+    looks = [one for start in every(40, 1040, 1400) for one in (ill(start, since=start - 30.0), well(start + 20.0))]
+    assert told(remembered(*looks, holds=holds), OVERLOAD) == []
 
 
 def test_what_was_known_to_be_over_ends_though_nobody_can_judge_it_any_more() -> None:

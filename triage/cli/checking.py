@@ -46,7 +46,7 @@ _LEFT_FOR_JUDGING = 3.0
 """Seconds of the budget that are kept for judging and printing."""
 
 _HOLDS = Holds(raise_looks=1)
-"""A check judges a whole window, and the next one may be far away: what it finds is believed at once."""
+"""A check judges a whole window, and the next one may be far away: one look is enough."""
 
 _WORST_FIRST = (Status.INCIDENT, Status.INCONCLUSIVE, Status.DEGRADED, Status.HEALTHY)
 """What is known to be broken outranks what cannot be seen; what cannot be seen outranks what is merely slow."""
@@ -92,7 +92,7 @@ def checked(args: argparse.Namespace) -> ExitCode:
         wait(jobs, timeout=budget)
     results = [_result(service, job, budget) for service, job in zip(services, jobs, strict=True)]
     if not args.no_state:
-        _remember(results, args.state)
+        _remember(results, args.state, _HOLDS.by(judging.rules))
     sys.stdout.write(_told(results, args, round_.judging.ruleset))
     return EXIT_CODES[worst([one.status for one in results])]
 
@@ -161,17 +161,17 @@ def _brief(one: Checked, args: argparse.Namespace) -> str:
     return rendered(one.diagnosis, args)
 
 
-def _remember(results: Sequence[Checked], state: Path | None) -> None:
+def _remember(results: Sequence[Checked], state: Path | None, holds: Holds) -> None:
     """Keep what became different. That it cannot be kept is a note: how the services are is known all the same."""
     try:
         store = store_of(state)
         for one in results:
             if one.diagnosis is None:
-                store.remember(one.service, Look(time.time(), one.status), _HOLDS)
+                store.remember(one.service, Look(time.time(), one.status), holds)
             else:
                 span = one.diagnosis.window
                 window = Window(span.start, span.end, span.baseline_start)
-                store.remember(one.service, look_of(one.diagnosis), _HOLDS, (window, pace_of(window)))
+                store.remember(one.service, look_of(one.diagnosis), holds, (window, pace_of(window)))
     except TriageError as error:
         sys.stderr.write(f"triage: no history is kept: {printable(error.message)}; {error.hint}, or --no-state\n")
 

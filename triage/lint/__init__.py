@@ -30,6 +30,7 @@ CHECKS: tuple[Check, ...] = (
     measures.out_of_reach,
     measures.out_of_range,
     levels.bare_thresholds,
+    levels.bare_holds,
     measures.bad_patterns,
     families.one_family,
     cases.no_positive_case,

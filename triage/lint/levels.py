@@ -7,10 +7,12 @@ from functools import cache
 from triage.lint.measures import numbers
 from triage.lint.problem import Problem
 from triage.lint.ruleset import Checked, Place
-from triage.model.rule import Measure, Observed
+from triage.model.rule import Hold, Measure, Observed
 from triage.model.vocabulary import Kind, Signal, catalogue
 
 _HINT = "compare with baseline, peers or an objective, or say it in a comment at the line, in sources or in levels.toml"
+
+_HOLD_HINT = "leave it out for the usual one, or say in sources or in a comment at the line what it outlasts"
 
 _WHOLE = frozenset(["requests", "replicas", "backends", "nodes", "adapters", "cards", "units", "ranks"])
 """Units of things that come whole: one of them, or between none and one, speaks for itself."""
@@ -22,6 +24,18 @@ def bare_thresholds(checked: Checked) -> Iterator[Problem]:
         if number not in checked.among.levels.get(about, ()) and not _is_told(checked, place, number):
             summary = f"nothing says where {number:g} of {about} comes from"
             yield checked.warning("threshold", summary, place, _HINT)
+
+
+def bare_holds(checked: Checked) -> Iterator[Problem]:
+    """``hold``: a hold is another than the usual one for a reason, and one to raise is heeded by some alternative."""
+    usual, hold = Hold(), checked.rule.hold
+    for name, field in Hold.model_fields.items():
+        key, seconds = field.alias or name, getattr(hold, name)
+        if seconds != getattr(usual, name) and not _is_told(checked, ("hold", key), seconds):
+            yield checked.warning("hold", f"nothing says where the {seconds:g} s of {key} come from", ("hold", key), _HOLD_HINT)
+    if hold.raise_after and "raise_after" in hold.model_fields_set and all(way.grade == "proof" for way in checked.rule.shows):
+        summary = "for has no effect: every alternative is a proof, and what is proven is raised at once"
+        yield checked.warning("hold", summary, ("hold", "for"), "leave it out")
 
 
 def asked_numbers(checked: Checked) -> Iterator[tuple[Place, str, float]]:

@@ -1,10 +1,13 @@
 """The life of one thing that is wrong: new, going on, ending, ended, or coming and going so often that it flaps."""
 
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from triage.memory.looks import Told
 from triage.model.diagnosis import Severity
+from triage.model.rule import Hold, Rule
 
 _WEIGHTS: dict[Severity, int] = {"info": 0, "warning": 1, "critical": 2}
 
@@ -14,9 +17,10 @@ class Holds:
     """How long something must be told before it counts. Chosen so that one odd look changes nothing that was known.
 
     :param raise_looks: looks in a row that must see it before it is raised: the windows of single looks are short
-    :param raise_after: seconds for which it must be there before it is raised: rules ask for a duration themselves
+    :param raise_after: seconds for which it must be there before it is raised; a promise is broken over a window already
     :param clear_after: seconds for which it must be gone, in two looks at least, before it is cleared: two minutes outlast a
-        scrape that is lost and a pause between two bursts (Alertmanager's ``keep_firing_for`` is for the same)
+        scrape that is lost and a pause between two bursts (Prometheus's ``keep_firing_for`` is for the same)
+    :param kinds: what rules say of both, by their id
     :param cause_after: least and greatest number of seconds for which another cause must be named first before it takes the place
         of the one that was named; in between as long as that one has stood: what was seen for long is not given up for a moment
     :param flaps: raised so many times within ``flap_span`` seconds it flaps
@@ -34,6 +38,21 @@ class Holds:
     calm: float = 900.0
     forget: float = 300.0
     forget_grave: float = 900.0
+    kinds: Mapping[str, Hold] = field(default_factory=dict)
+
+    def by(self, rules: Iterable[Rule]) -> "Holds":
+        """With what rules say."""
+        return replace(self, kinds={rule.id: rule.hold for rule in rules})
+
+    def of(self, rule: str, *, proven: bool) -> "Holds":
+        """The holds of one kind; what is proven is raised at once.
+
+        :param rule: its id; empty of what is no kind
+        """
+        hold = self.kinds.get(rule)
+        if hold is None:
+            return self
+        return replace(self, raise_after=0.0 if proven else hold.raise_after, clear_after=hold.clear_after)
 
 
 class Phase(StrEnum):
@@ -167,12 +186,18 @@ def _risen(life: Life | None, told: Told, time: float, holds: Holds) -> Lived:
         first, looks, since = life.turned, life.looks + 1, _earlier(life.since, since)
     raises = _recent(life.raises if life is not None else (), time, holds)
     up = Life(told.title, told.severity, since, time, time, time, first, Phase.PENDING, None, raises, after, looks)
-    if looks < holds.raise_looks or time - first < holds.raise_after:
+    if looks < holds.raise_looks or time - _held(life, since, first) < holds.raise_after:
         return up, None
     raises = (*raises, time)
     if len(raises) >= holds.flaps:
         return replace(up, phase=Phase.FLAPPING, raises=raises, since=_earlier(since, raises[0]), turned=first), Turn.FLAPPING
     return replace(up, phase=Phase.ONGOING, raises=raises), Turn.NEW
+
+
+def _held(life: Life | None, since: float | None, first: float) -> float:
+    """From when on it was there: its onset, if no later look saw it gone. What was there before all data is held long enough."""
+    seen_gone = life.told if life is not None and life.phase is Phase.ENDED else -math.inf
+    return min(first, max(-math.inf if since is None else since, seen_gone))
 
 
 def _recent(raises: tuple[float, ...], time: float, holds: Holds) -> tuple[float, ...]:

@@ -13,11 +13,13 @@ class Told:
     """Something that is wrong, as one look tells it.
 
     :param since: when it began, Unix seconds; None if nobody can say
+    :param proven: its evidence names this very thing
     """
 
     title: str
     since: float | None = None
     severity: Severity = "warning"
+    proven: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,8 @@ def _ended_findings(diagnosis: Diagnosis) -> Iterator[tuple[str, float | None]]:
 
 
 def _of_finding(finding: Finding) -> Told:
-    return Told(finding.title, finding.onset, "info" if finding.muted else finding.severity)
+    severity: Severity = "info" if finding.muted else finding.severity
+    return Told(finding.title, finding.onset, severity, finding.confidence == "proven")
 
 
 def _key(vital: Vital) -> str:

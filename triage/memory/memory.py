@@ -145,6 +145,7 @@ def after(memory: Memory, look: Look, holds: Holds = Holds()) -> Memory:  # noqa
 def _lived(life: Life | None, key: str, look: Look, holds: Holds) -> tuple[Life, Turn | None]:
     """One life after a look."""
     told = look.there.get(key)
+    holds = holds.of(rule_of(key), proven=told is not None and told.proven)
     if told is not None:
         return there(life, told, look.time, holds)
     assert life is not None

@@ -1,6 +1,7 @@
 """What watching a service keeps: which window to judge next, and what a diagnosis of it means after all that was seen before."""
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from triage.memory.life import Holds
@@ -10,6 +11,7 @@ from triage.memory.recall import Pictures, Recalled, pictures_after, recalled
 from triage.memory.reference import Pace, Reference, after_look, window_at
 from triage.model.diagnosis import Diagnosis
 from triage.model.recording import Window
+from triage.model.rule import Rule
 
 _MOST_WINDOWS = 5000
 
@@ -28,6 +30,10 @@ class Watch:
     _reference: Reference | None = None
     _pictures: Pictures = field(default_factory=Pictures)
     _windows: "deque[Window]" = field(default_factory=lambda: deque(maxlen=_MOST_WINDOWS))
+
+    def heed(self, rules: Iterable[Rule]) -> None:
+        """Hold things as long as rules ask for."""
+        self.holds = self.holds.by(rules)
 
     @property
     def oldest(self) -> float | None:

@@ -314,6 +314,30 @@ class Alternative(BaseModel):
         return given
 
 
+USUAL_FOR, USUAL_KEEP = 60.0, 120.0
+"""Seconds of a hold that a rule does not set, in units of a minute: Prometheus's own interval of scraping and of evaluating
+(``global.scrape_interval``, ``evaluation_interval``).
+
+To raise, one: two evaluations have seen it, so that one odd scrape is no alert. Conditions hold over a window or ``lasting``
+already, and longer durations delay, and are reset by a moment's rest (Google, The Site Reliability Workbook, chapter 5).
+To clear, two: one lost scrape, or a pause between two bursts, ends nothing.
+"""
+
+
+class Hold(BaseModel):
+    """How long a kind must be there before it is raised, and gone before it is over. The keys are those of Prometheus's alerts.
+
+    :param raise_after: ``for``: seconds for which a pattern must be there before it is raised; what is proven is raised at once:
+        a line that names the fault does not become untrue
+    :param clear_after: ``keep_firing_for``: seconds for which it must be gone before it is over
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    raise_after: float = Field(alias="for", default=USUAL_FOR, ge=0.0, le=3600.0)
+    clear_after: float = Field(alias="keep_firing_for", default=USUAL_KEEP, ge=0.0, le=86400.0)
+
+
 class Rule(BaseModel):
     """One failure kind.
 
@@ -333,6 +357,7 @@ class Rule(BaseModel):
     :param otherwise: it stands for what has no name of its own, and is no mechanism that would be told before a trigger
     :param bystander: nobody suffers from it by itself: where users do, it stands behind whatever else may be the cause
     :param one_family: why all its evidence comes from one family of sources; empty if it does not
+    :param hold: how long it must be there to be raised, and gone to be over, where a service is watched
     :param finding: the sentence of the finding; may use {subject}, {onset} and names given with ``as``
     :param leads_to: kinds that this one can cause, each with the mechanism; over all rules these make no loop
     :param feeds_back: kinds that this one can cause although they can have caused it: the arrows that close a loop
@@ -362,6 +387,7 @@ class Rule(BaseModel):
     otherwise: bool = False
     bystander: bool = False
     one_family: str = ""
+    hold: Hold = Hold()
     finding: str
     leads_to: dict[str, Because] = Field(default_factory=dict)
     feeds_back: dict[str, Because] = Field(default_factory=dict)

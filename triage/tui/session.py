@@ -104,6 +104,8 @@ class LocalSession:
         self.name, self.live, self.pause, self.lasts = recordings.name, recordings.live, recordings.pause, recordings.lasts
         self._recordings = recordings
         self._watch = recordings.watch
+        if self._watch is not None:
+            self._watch.heed(rules)
         self._rules = rules
         self._diagnose = diagnose
         self._write = write
