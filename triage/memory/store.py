@@ -1,9 +1,10 @@
 """Memories that outlive the program: a file of SQLite, for many services, that several programs may write at the same time."""
 
+import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -50,6 +51,14 @@ PRAGMA user_version = {VERSION};
 _USUAL = "CREATE TABLE IF NOT EXISTS usual (service TEXT PRIMARY KEY, reference TEXT NOT NULL) STRICT"
 """Made at each writing: a file without it is one of ours, too."""
 
+_KEPT = """
+CREATE TABLE IF NOT EXISTS kept (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, service TEXT NOT NULL, time REAL NOT NULL, file TEXT NOT NULL, bytes INTEGER NOT NULL,
+  status TEXT NOT NULL, roots TEXT NOT NULL, ruleset TEXT NOT NULL, begun TEXT NOT NULL, dropped INTEGER NOT NULL DEFAULT 0
+) STRICT
+"""
+"""Recordings that were kept; made at each writing, like the table above."""
+
 _TURNS = """
 SELECT time, turn, key, title, now, before, severity, since, until FROM turns WHERE service = ? AND time >= ? ORDER BY id
 """
@@ -58,7 +67,11 @@ _PRUNED = (
     "DELETE FROM runs WHERE service = ?1 AND id <= (SELECT id FROM runs WHERE service = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)",
 )
 
+_KEPT_ROWS = "SELECT id, service, time, file, bytes, status, roots, ruleset, begun, dropped FROM kept"
+
 _MEMORY = TypeAdapter(Memory)
+_ROOTS = TypeAdapter(tuple[str, ...])
+_BEGUN = TypeAdapter(dict[str, float])
 _REFERENCE = TypeAdapter(Reference)
 
 
@@ -79,6 +92,32 @@ class Known:
     looked: float
     memory: Memory
     reference: Reference | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A recording that was kept when something became different.
+
+    :param id: number by which people name it; None before it is in the index
+    :param time: of the look, Unix seconds
+    :param file: path below the folder of kept recordings
+    :param bytes: size of the file
+    :param status: how the service was judged then, with ``roots`` as the kinds that nothing explained
+    :param ruleset: version and digest of what it was judged with; empty if nobody said
+    :param begun: what was known then of earlier looks (``Recording.begun``)
+    :param dropped: the file made room for newer ones
+    """
+
+    service: str
+    time: float
+    file: str
+    bytes: int
+    status: Status
+    roots: tuple[str, ...] = ()
+    ruleset: str = ""
+    begun: Mapping[str, float] = field(default_factory=dict)
+    dropped: bool = False
+    id: int | None = None
 
 
 class Store:
@@ -140,6 +179,32 @@ class Store:
             )
             return [Run(Status(status), start, end) for status, start, end in rows]
 
+    def add_kept(self, one: Kept) -> None:
+        """Note that a recording was kept."""
+        row = (one.service, one.time, one.file, one.bytes, one.status, list(one.roots), one.ruleset, dict(one.begun))
+        told = [json.dumps(cell) if isinstance(cell, (list, dict)) else cell for cell in row]
+        with self._open(make=True) as base:
+            base.execute(
+                "INSERT INTO kept (service, time, file, bytes, status, roots, ruleset, begun) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                told,
+            )
+
+    def kept(self, service: str | None = None) -> list[Kept]:
+        """The recordings that were kept, of one service or of all, in order of time.
+
+        :raises InputMissingError: there is no such file
+        """
+        where = "" if service is None else " WHERE service = ?"
+        with self._open() as base, suppress(sqlite3.OperationalError):  # nobody has kept anything yet
+            rows = base.execute(f"{_KEPT_ROWS}{where} ORDER BY time, id", () if service is None else (service,))
+            return [_kept_of(*row) for row in rows]
+        return []
+
+    def drop_kept(self, numbers: Iterable[int]) -> None:
+        """Note that the files of some recordings made room for newer ones."""
+        with self._open(make=True) as base, base:
+            base.executemany("UPDATE kept SET dropped = 1 WHERE id = ?", [(number,) for number in numbers])
+
     @contextmanager
     def _open(self, *, make: bool = False) -> Iterator[sqlite3.Connection]:
         """The open file, closed at the end; what goes wrong is one sentence.
@@ -191,12 +256,21 @@ class Store:
                 base.execute("PRAGMA journal_mode = WAL")
             base.execute("PRAGMA synchronous = NORMAL")
             base.execute(_USUAL)
+            base.execute(_KEPT)
 
     def _missing(self) -> InputMissingError:
         return InputMissingError(f"there is no history at {self._path}", "triage check keeps it; name another file with --state")
 
     def _damaged(self, error: Exception) -> DataError:
         return DataError(f"the history {self._path} is damaged: {error}", "move it away; a new one is begun")
+
+
+def _kept_of(
+    number: int, service: str, time: float, file: str, size: int, status: str, roots: str, ruleset: str, begun: str, dropped: int
+) -> Kept:
+    """A row of the index of kept recordings."""
+    told = _ROOTS.validate_json(roots), ruleset, _BEGUN.validate_json(begun)
+    return Kept(service, time, file, size, Status(status), *told, bool(dropped), number)
 
 
 def _memory_of(base: sqlite3.Connection, service: str, path: Path) -> Memory:
@@ -254,5 +328,6 @@ def _prune(base: sqlite3.Connection, service: str, time: float) -> None:
     """Leave out what is too old, and of too much the oldest."""
     base.execute("DELETE FROM turns WHERE service = ? AND time < ?", (service, time - KEEP))
     base.execute("DELETE FROM runs WHERE service = ? AND end < ?", (service, time - KEEP))
+    base.execute("DELETE FROM kept WHERE dropped AND time < ?", (time - KEEP,))
     for delete in _PRUNED:
         base.execute(delete, (service, _MOST_ROWS))

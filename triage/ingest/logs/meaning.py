@@ -166,7 +166,7 @@ class Meaning:
             fields["first"] = "yes"
         told = line._replace(text=_telling(trace) or last)
         record = record_of(told.text)
-        shape = _Shape(template_of(record.message.decode("utf-8", "replace")), "error", ("raised",), frozenset(), error_like=True)
+        shape = _Shape(template_of(redacted_bytes(record.message)), "error", ("raised",), frozenset(), error_like=True)
         self._keep_said("raised", fields, told, shape, matches)
         return matches
 
@@ -204,7 +204,7 @@ class Meaning:
         message = record.message.decode("utf-8", "replace")
         took = self._pairs.ends(message, line.time) if book.ends in keys else None
         if took is not None:
-            shape = _Shape(template_of(message), record.level, ("slow",), frozenset(), error_like=False)
+            shape = _Shape(template_of(redacted(message)), record.level, ("slow",), frozenset(), error_like=False)
             self._keep_said(
                 "slow", {"seconds": f"{took.seconds:g}", "what": took.what}, line._replace(time=took.began), shape, matches
             )
@@ -228,9 +228,7 @@ class Meaning:
             name for name in classes if name not in DECIDED_BY_VALUES and book.statements.fields(name, text, self._names)
         )
         bad = is_error_like(record.level, failure=book.failure in keys, strong=book.strong in keys)
-        return _Shape(
-            template_of(record.message.decode("utf-8", "replace")), record.level, classes, telling, bad and not harmless
-        )
+        return _Shape(template_of(redacted_bytes(record.message)), record.level, classes, telling, bad and not harmless)
 
     def _keep_said(
         self, name: str, fields: Mapping[str, str] | None, line: Line, shape: "_Shape", matches: Collection[Match] = ()
