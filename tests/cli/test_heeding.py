@@ -145,6 +145,9 @@ IDLE = [
     ("diagnose --endpoint a:1 --to '5m ago'", "--endpoint"),
     ("diagnose --logs a.log --to '5m ago' --for 5", "--for"),
     ("diagnose --format json --width 80", "--width"),
+    ("diagnose --alert a.json --at '5m ago'", "--to"),
+    ("diagnose --alert a.json --endpoint a:1", "--endpoint"),
+    ("diagnose --alert - --logs -", "--logs"),
     ("replay x --format html --verbose", "--verbose"),
     ("record -o x.parquet --since 1h", "--since"),
     ("check --logs a.log", "--logs"),
@@ -179,7 +182,8 @@ def test_flags_of_time_and_sources_are_in_the_table() -> None:
     made = argparse.ArgumentParser()
     add_source_flags(made)
     free = {"--service", "--prometheus", "--endpoint"}
-    assert flags_of(made) - free == set(SOURCE_FLAGS) - {"--every"}
+    assert arguments("--at", "x") == arguments("--to", "x")
+    assert flags_of(made) - free - {"--at"} == set(SOURCE_FLAGS) - {"--every"}
     assert set(HEEDED) == set(Looked)
 
 

@@ -23,6 +23,8 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
             "triage diagnose --endpoint localhost:8000 --for 60",
             "journalctl -k -o short-iso | triage diagnose --logs -",
             "triage diagnose --service llm-prod --format json --save incident.parquet",
+            "triage diagnose --service llm-prod --at 2026-05-01T12:30:00Z",
+            "curl -s http://alertmanager:9093/api/v2/alerts | triage diagnose --alert -",
         ),
     )
     add_source_flags(parser)
@@ -31,10 +33,25 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
     parser.add_argument(
         "--save", metavar="FILE", type=Path, help="keep the recording (Parquet), to be replayed or sent to someone"
     )
+    parser.add_argument(
+        "--alert",
+        metavar="FILE",
+        type=Path,
+        help="what alerts are about, at their time: Alertmanager's webhook, or its list of alerts or Prometheus's; - for stdin",
+    )
     return parser
 
 
 def run(args: argparse.Namespace) -> ExitCode:
+    """Diagnose what flags name, or what alerts are about."""
+    if args.alert is None:
+        return _diagnosed(args)
+    from triage.cli.alerted import diagnosed_alerts
+
+    return diagnosed_alerts(args, _diagnosed)
+
+
+def _diagnosed(args: argparse.Namespace) -> ExitCode:
     """Record, keep if asked to, diagnose, report. What can be refused is, before anything is sampled."""
     from triage.cli.effective import judging_of, settings_of
     from triage.cli.keeping import kept, refuse_unwritable

@@ -24,7 +24,7 @@ def add_source_flags(parser: argparse.ArgumentParser) -> None:
     when = parser.add_argument_group("which time")
     when.add_argument("--since", metavar="DURATION", help="length of the window to judge (30m)")
     when.add_argument("--from", metavar="TIME", dest="start", help="its begin: 2026-05-01T12:00:00Z, Unix seconds, '50m ago'")
-    when.add_argument("--to", metavar="TIME", dest="end", help="its end (now)")
+    when.add_argument("--to", "--at", metavar="TIME", dest="end", help="its end (now)")
     when.add_argument(
         "--baseline", metavar="DURATION", help="length of the span before it that tells what is usual (1h, at most 3 windows)"
     )

@@ -7,6 +7,7 @@
 import argparse
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from triage.errors import UsageError
@@ -135,7 +136,20 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
         Row(("--format",), lambda args: args.walk and args.format != "text", "the walk is no report"),
         *_FORMS,
     ),
-    "diagnose": (*_TIMES, *_FORMS),
+    "diagnose": (
+        Row(("--to", "--from"), lambda args: args.alert is not None, "alerts tell the time to look at"),
+        Row(
+            ("--endpoint", "--for"), lambda args: args.alert is not None, "what is there now says nothing of when an alert fired"
+        ),
+        Row(
+            ("--logs",),
+            lambda args: args.alert == Path("-") and "-" in args.logs,
+            "--alert reads what comes on stdin",
+            "name a file for one of them",
+        ),
+        *_TIMES,
+        *_FORMS,
+    ),
     "record": _TIMES,
     "replay": _FORMS,
     "walk": (
