@@ -1,22 +1,17 @@
 """Any server that speaks the Prometheus API: Prometheus itself, VictoriaMetrics, Thanos, Mimir, and what is hosted of them."""
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from functools import partial
 from http import HTTPStatus
-from io import BytesIO
-from queue import Empty, SimpleQueue
-from time import monotonic, sleep
 from typing import Any, TypeVar
 
 from prometheus_api_client import PrometheusConnect
 from requests import PreparedRequest, Response, Session
 from requests.adapters import HTTPAdapter
-from urllib3 import HTTPResponse
 
 from triage.sdk import (
     RawSeries,
@@ -30,7 +25,7 @@ from triage.sdk import (
     in_background,
     translate,
 )
-from triage.sdk.parts import Query, Survey, prometheus_api, read_matrix, scrape_interval, unique
+from triage.sdk.parts import Query, Question, Survey, prometheus_api, questions, scrape_interval, unique
 
 WORKERS = 8
 """Queries that are asked at the same time; Prometheus itself runs 20 at most (``--query.max-concurrency``)."""
@@ -38,39 +33,47 @@ WORKERS = 8
 MAX_BYTES = 32 << 20
 """Largest answer that is read, unpacked."""
 
-MAX_SERIES = 20_000
-"""Most series of one answer that are looked at."""
+MAX_SERIES = 60_000
+"""Most series of one answer that are looked at: buckets of two thousand replicas."""
 
 USUAL_INTERVAL = 30.0
 """Scrape interval of what nobody scrapes (pushed metrics): kubelet and DCGM exporters are scraped this often."""
 
 _LONGEST_FORM = 2000
-_MOST_TIMEOUTS = 3
 _SKEW = 5.0
 _NOW = 60.0
 _INTERVAL_SPAN = 3600.0
-_BUSY = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
-_PAUSE = 0.5
-_SUCCESS = re.compile(rb'\s*{\s*"status"\s*:\s*"success"')
+_NARROW = "narrow the service with labels in triage.toml"
+_T = TypeVar("_T")
 
-_LOST = frozenset(
-    {http.Failure.SILENT, http.Failure.UNREACHABLE, http.Failure.BROKEN, http.Failure.DENIED, http.Failure.ELSEWHERE}
-)
-"""After such a failure no other question will be answered either."""
+
+class _Answered(Response):
+    """A good answer of the API, which was read already."""
+
+    def __init__(self, answer: dict[str, Any]) -> None:
+        super().__init__()
+        self.status_code = int(HTTPStatus.OK)
+        self._answer = answer
+
+    def json(self, **_: Any) -> Any:
+        """The parsed answer."""
+        return self._answer
 
 
 class _Wire(HTTPAdapter):
     """How the questions of the API's client travel: by the HTTP client of all collectors. A bad answer raises.
 
     :param timeout: seconds for one whole answer
+    :param pace: how hard the server may be asked
     :param warnings: what the server had to say beside its answers
     :param date: when the last answer was sent, by the sender's clock, Unix seconds; 0 if it did not say
     """
 
-    def __init__(self, client: http.Client, timeout: float) -> None:
+    def __init__(self, client: http.Client, timeout: float, pace: http.Pace) -> None:
         super().__init__()
         self.client = client
         self.timeout = timeout
+        self.pace = pace
         self.warnings: dict[str, None] = {}
         self.date = 0.0
 
@@ -79,34 +82,45 @@ class _Wire(HTTPAdapter):
 
         :raises http.AskError: there is none, or it is none of the API's
         """
-        answer = self._asked(request)
-        self.date = _moment(answer.headers.get("date", ""))
-        if answer.status != HTTPStatus.OK or not _SUCCESS.match(answer.body) or b'"warnings"' in answer.body:
-            good = prometheus_api.read_answer(answer.status, answer.path, answer.body)
-            told = [http.quoted(str(warning)) for warning in good.get("warnings") or ()]
-            self.warnings |= {warning: None for warning in told if not warning.startswith("PromQL info")}
-        raw = HTTPResponse(BytesIO(answer.body), status=answer.status, preload_content=False)
-        return self.build_response(request, raw)
+        wish = 0.0
+        with self.pace.turn():
+            try:
+                answer = self._asked(request)
+                self.date = _moment(answer.headers.get("date", ""))
+                wish = http.retry_after(answer.headers.get("retry-after", ""), self.date)
+                good = prometheus_api.read_answer(answer.status, answer.path, answer.body)
+            except http.AskError as error:
+                self._failed(error, wish)
+                raise
+        self.pace.went_well()
+        told = [http.quoted(str(warning)) for warning in good.get("warnings") or ()]
+        self.warnings |= {warning: None for warning in told if not warning.startswith("PromQL info")}
+        return _Answered(good)
+
+    def _failed(self, error: http.AskError, wish: float) -> None:
+        """Slows down, unless the server is well and finds fault with this one question."""
+        if error.kind in _REFUSED and not error.is_busy:
+            self.pace.went_well()
+        else:
+            self.pace.went_wrong(wish)
 
     def _asked(self, request: PreparedRequest) -> http.Answer:
-        """The answer of the server; of a busy one after a pause. A question too long for an address goes into the body."""
+        """The answer of the server. A question too long for an address goes into the body."""
         url, headers, method, body = str(request.url), dict(request.headers), str(request.method), None
         address, _, form = url.partition("?")
         if len(form) > _LONGEST_FORM:
             url, method, body = address, "POST", form.encode()
             headers["Content-Type"] = "application/x-www-form-urlencoded"
-        end = monotonic() + self.timeout
-        ask = partial(self.client.ask, url, method=method, headers=headers, body=body)
-        answer = ask(self.timeout)
-        if answer.status in _BUSY and (left := end - monotonic() - _PAUSE) > 0:
-            sleep(_PAUSE)
-            answer = ask(left)
-        return answer
+        return self.client.ask(url, self.timeout, method=method, headers=headers, body=body)
 
     def close(self) -> None:
         """Lets go of the connections."""
         super().close()
         self.client.close()
+
+
+_REFUSED = frozenset({http.Failure.ERROR, http.Failure.LARGE})
+"""The server answers; only this is nothing that it will, or nothing that is read."""
 
 
 def _moment(date: str) -> float:
@@ -123,7 +137,7 @@ class _Server:
 
     :param name: its address without credentials, for messages
     :param troubles: reason -> metrics and signals that stay unknown for it
-    :param halted: nothing more is to be asked
+    :param lost: signal -> which metric of it was asked for in vain, and why
     """
 
     request: Request
@@ -131,23 +145,45 @@ class _Server:
     wire: _Wire
     api: PrometheusConnect
     troubles: dict[str, list[str]] = field(default_factory=dict)
-    halted: bool = False
-    late: int = 0
+    lost: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def halted(self) -> bool:
+        """Whether nothing more is to be asked."""
+        return self.request.stop.is_set() or self.wire.pace.is_hopeless
+
+    def _told(self, ask: Callable[[], _T]) -> _T:
+        """The result of a question, which is asked once more if another answer may be better than the first.
+
+        :raises http.AskError: it failed, or the answer has not the form that the API documents
+        """
+        try:
+            return _in_form(ask)
+        except http.AskError as error:
+            if self.halted or not self._may_pass(error):
+                raise
+        return _in_form(ask)
+
+    def _may_pass(self, error: http.AskError) -> bool:
+        """Whether the same question may fare better: the server is busy, or was there a moment ago."""
+        if error.kind is http.Failure.ERROR:
+            return error.is_busy
+        return error.kind is http.Failure.BROKEN or (self.wire.pace.heard and error.kind is not http.Failure.LARGE)
 
     def time(self) -> float:
         """The server's clock, Unix seconds."""
-        return _told(lambda: _scalar(self.api.custom_query("time()", params=self._limits())))
+        return self._told(lambda: _scalar(self.api.custom_query("time()", params=self._limits())))
 
     def metrics(self, window: Window) -> list[str]:
         """Names of all metrics that have samples near the window."""
         span = {"start": f"{window.baseline_start:.3f}", "end": f"{window.end:.3f}"}
-        return _told(lambda: [str(name) for name in self.api.all_metrics(params=span)])
+        return self._told(lambda: [str(name) for name in self.api.all_metrics(params=span)])
 
     def series(self, selectors: Sequence[str], window: Window) -> list[dict[str, str]]:
         """Label sets of series that have samples near the window."""
         start, end = _date(window.baseline_start), _date(window.end)
         params = {"match[]": list(selectors), "limit": str(MAX_SERIES + 1)}
-        found = _told(lambda: [_labels(one) for one in self.api.get_series(start, end, params=params)])
+        found = self._told(lambda: [_labels(one) for one in self.api.get_series(start, end, params=params)])
         if len(found) > MAX_SERIES:
             self.note(f"has more than {MAX_SERIES} series that may be the service's; not all were looked at")
         return found[:MAX_SERIES]
@@ -157,21 +193,27 @@ class _Server:
         span = round(min(_INTERVAL_SPAN, max(window.end - window.baseline_start, 300.0)))
         params = {"time": f"{window.end:.3f}", **self._limits()}
         found: dict[str, float] = {}
-        for one in _told(lambda: list(self.api.custom_query(f"{selector}[{span}s]", params=params))):
+        for one in self._told(lambda: list(self.api.custom_query(f"{selector}[{span}s]", params=params))):
             job = one.get("metric", {}).get("job", "")
             found[job] = max(found.get(job, 0.0), scrape_interval([float(time) for time, _ in one.get("values", ())]))
         return {job: interval for job, interval in found.items() if interval > 0}
 
-    def values(self, query: Query) -> list[RawSeries]:
-        """The answer to one query."""
-        grid, params = query.grid, {"nocache": "1", **self._limits()}
-        start, end, step = _date(grid.start), _date(grid.end), str(grid.step)
-        result = _told(lambda: list(self.api.custom_query_range(query.text, start, end, step, params=params)))
+    def values(self, question: Question) -> list[RawSeries]:
+        """The answer to one question."""
+        result = _in_form(lambda: self._result(question))
         if len(result) > MAX_SERIES:
             raise http.AskError(
                 http.Failure.LARGE, f"has {len(result)} series of it where {MAX_SERIES} are read at most", _NARROW
             )
-        return _told(lambda: read_matrix(query.metric, result, rate=query.rate))
+        return _in_form(lambda: question.read(result))
+
+    def _result(self, question: Question) -> list[Any]:
+        """``data.result`` of the answer."""
+        params = {"nocache": "1", **self._limits()}
+        if question.raw:
+            return list(self.api.custom_query(question.text, params={"time": f"{question.end:.3f}", **params}))
+        grid = question.queries[0].grid
+        return list(self.api.custom_query_range(question.text, _date(grid.start), _date(grid.end), str(grid.step), params=params))
 
     def _limits(self) -> dict[str, str]:
         """Asks the server to give up when we do."""
@@ -181,55 +223,73 @@ class _Server:
         """Keeps what went wrong."""
         self.troubles.setdefault(reason, []).extend([metric] if metric else [])
 
-    def all_values(self, queries: Sequence[Query]) -> list[RawSeries]:
-        """The answers to many queries, some at a time; what fails is noted.
+    def lose(self, reason: str, queries: Iterable[Query]) -> None:
+        """Keeps what stays unknown, and why."""
+        for query in queries:
+            metric = f"{query.metric} ({', '.join(query.signals[:3])})"
+            if metric not in self.troubles.get(reason, ()):
+                self.note(reason, metric)
+            self.lost |= {signal: f"{query.metric}: {self.name} {reason}" for signal in query.signals if signal not in self.lost}
+
+    def all_values(self, asked: Sequence[Question]) -> list[RawSeries]:
+        """The answers to many questions, some at a time; what fails is noted.
 
         :raises http.AskError: not one was answered
         """
-        waiting: SimpleQueue[Query] = SimpleQueue()
-        for query in queries:
-            waiting.put(query)
-        answers: dict[str, list[RawSeries]] = {}
-        failures: list[http.AskError] = []
+        answers: dict[Question, list[RawSeries]] = {}
+        failures: dict[Question, http.AskError] = {}
+        waiting, under_way = deque(asked), set[Question]()
 
         def work() -> None:
-            while not self.halted:
+            while waiting and not self.halted:
                 try:
-                    query = waiting.get_nowait()
-                except Empty:
+                    question = waiting.popleft()
+                except IndexError:
                     return
+                under_way.add(question)
                 try:
-                    answers[query.text] = self.values(query)
+                    answers[question] = self.values(question)
                 except http.AskError as error:
-                    failures.append(error)
-                    self._failed(error, f"{query.metric} ({', '.join(query.signals[:3])})")
-                done = len(answers) + len(failures)
-                self.request.progress(f"{done} of {len(queries)} queries", 0.2 + 0.8 * done / len(queries))
+                    waiting.extendleft(self._instead(question, error, failures))
+                under_way.discard(question)
+                done = len(answers) / (len(answers) + len(waiting) + len(under_way) or 1)
+                self.request.progress(f"{len(answers)} answers, {len(waiting)} questions to go", 0.2 + 0.8 * done)
 
-        self._wait([in_background(work) for _ in range(min(WORKERS, len(queries)))])
+        self._wait([in_background(work) for _ in range(min(WORKERS, len(asked)))])
         if failures and not answers:
-            raise failures[0]
-        missing = len(queries) - len(answers) - len(failures)
-        if missing:
-            self.note(f"was not asked {missing} of {len(queries)} queries")
-        return [series for query in queries for series in answers.get(query.text, ())]
+            raise next(iter(failures.values()))
+        if missing := [*waiting, *under_way]:
+            self.lose(self._why_ended(failures), [query for question in missing for query in question.queries])
+        told = sorted(answers.items(), key=lambda one: (one[0].text, one[0].queries[0].grid.start))
+        return [series for _, answer in told for series in answer]
+
+    def _instead(self, question: Question, error: http.AskError, failures: dict[Question, http.AskError]) -> list[Question]:
+        """What to ask where a question failed: the same once more, or in smaller parts; if there are none it is lost."""
+        tried = question in failures
+        failures[question] = error
+        outgrown = error.kind in {http.Failure.LATE, http.Failure.LARGE}
+        smaller = question.smaller(in_time=outgrown)
+        if self._may_pass(error) and not tried and not (outgrown and smaller):
+            return [question]
+        if not smaller:
+            self.lose(error.reason, question.queries)
+        return smaller
+
+    def _why_ended(self, failures: Mapping[Question, http.AskError]) -> str:
+        """Why some questions were not asked, or not to the end."""
+        if self.request.stop.is_set():
+            return "was not asked to the end (it was stopped, or time was up)"
+        last = list(failures.values())[-1].reason if failures else "does not answer"
+        return f"{last} time and again and was not asked on"
 
     def _wait(self, workers: "Sequence[Future[None]]") -> None:
-        """Until all are done or the user has had enough; one that is stuck in a query is left behind then."""
+        """Until all are done or the user has had enough; one that is stuck in a question is left behind then."""
         while wait(workers, timeout=0.05).not_done:
             if self.request.stop.is_set():
-                self.halted = True
-                self.note("was not asked to the end: it was stopped")
                 break
         for worker in workers:
             if worker.done():
                 worker.result()
-
-    def _failed(self, error: http.AskError, metric: str) -> None:
-        """Keeps the reason, and stops asking if more of the same is to be expected."""
-        self.note(error.reason, metric)
-        self.late += error.kind is http.Failure.LATE
-        self.halted = self.halted or error.kind in _LOST or self.late >= _MOST_TIMEOUTS
 
     def source(self, brought: bool) -> Source:
         """What became of this server."""
@@ -241,11 +301,7 @@ class _Server:
         return Source(collector.name, state, "; ".join(told))
 
 
-_NARROW = "narrow the service with labels in triage.toml"
-_T = TypeVar("_T")
-
-
-def _told(ask: Callable[[], _T]) -> _T:
+def _in_form(ask: Callable[[], _T]) -> _T:
     """The result of a question.
 
     :raises http.AskError: it failed, or the answer has not the form that the API documents
@@ -284,7 +340,7 @@ def _connect(request: Request) -> _Server:
     given = request.service.prometheus or ""
     base = prometheus_api.address(given).geturl()
     access = http.access_of(prometheus_api.VARIABLE, request.environ, given)
-    wire = _Wire(http.Client(access, MAX_BYTES), request.timeout)
+    wire = _Wire(http.Client(access, MAX_BYTES), request.timeout, http.Pace(WORKERS, request.stop))
     session = Session()
     session.trust_env = False
     session.mount(f"{base}/", wire)
@@ -326,7 +382,8 @@ def _collected(server: _Server) -> Recording:
     if not survey.found:
         source = Source(collector.name, SourceState.ABSENT, f"{server.name} {survey.absence()}")
         return Recording(request.service.name, request.window, sources=(source,), step=request.step)
-    series = server.all_values(_planned(server, survey, window))
+    series = server.all_values(questions(_planned(server, survey, window), window))
+    request.progress("reading what was answered", 1.0)
     moved = [replace(one, times=one.times - shift) for one in unique(series)]
     recording = translate(moved, request.dialects, request.service, request.window, request.signatures)
     problems = [*recording.problems, *survey.problems]
@@ -335,7 +392,7 @@ def _collected(server: _Server) -> Recording:
             f"the clock of {server.name} is {abs(ahead):.0f} s {'ahead of' if ahead > 0 else 'behind'} this machine's"
         )
     source = server.source(brought=bool(recording.series or recording.histograms))
-    return replace(recording, sources=(source,), problems=tuple(problems))
+    return replace(recording, sources=(source,), problems=tuple(problems), unanswered=dict(sorted(server.lost.items())))
 
 
 def _skew(server: _Server) -> float:
@@ -358,9 +415,21 @@ def _surveyed(server: _Server, window: Window) -> Survey:
     for number, step in enumerate(survey.steps):
         selectors = step()
         if selectors and not server.request.stop.is_set():
-            survey.add(server.series(selectors, window))
+            try:
+                survey.add(server.series(selectors, window))
+            except http.AskError as error:
+                if not number:
+                    raise
+                _unfound(server, survey, error)
         server.request.progress("finding the service", 0.1 + 0.02 * number)
     return survey
+
+
+def _unfound(server: _Server, survey: Survey, error: http.AskError) -> None:
+    """What is around the service could not be looked for: whatever might have been found is lost."""
+    server.note(f"{error.reason}: what is around {server.request.service.name} was not all found")
+    around = {use.entry.signal for uses in survey.known.uses.values() for use in uses if use.entry.signal}
+    server.lost |= dict.fromkeys(sorted(around - server.lost.keys()), f"{server.name} {error.reason}")
 
 
 def _planned(server: _Server, survey: Survey, window: Window) -> list[Query]:

@@ -139,6 +139,21 @@ def test_a_collector_that_is_told_to_stop_may_hand_over_what_it_has() -> None:
     assert states(recording) == {"slow": (SourceState.PARTIAL, "cut short")}
 
 
+def test_what_takes_long_to_hand_over_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading thousands of answers takes longer than saying that it is done; nothing of it is thrown away."""
+    monkeypatch.setattr("triage.collect._GRACE", 0.3)
+    pause = Event()
+
+    def slow_to_hand_over(asked: Request) -> Recording:
+        asked.stop.wait()
+        asked.progress("reading what was answered", 1.0)
+        pause.wait(0.9)
+        return one_series("kv.usage")(asked)
+
+    recording = collect(request(), [Part("slow", slow_to_hand_over)], patience=0.05)
+    assert list(recording.by_signal) == ["kv.usage"]
+
+
 def test_progress_names_the_source() -> None:
     """Whoever watches sees which source reads and which is done."""
     seen: list[tuple[str, str, float]] = []

@@ -10,7 +10,7 @@ from triage.background import in_background
 from triage.errors import TriageError
 from triage.model.recording import Fact, Recording, Source, SourceState, Subject, merged
 from triage.model.vocabulary import Scope
-from triage.sdk import Collector, Request
+from triage.sdk import Collector, Request, StopSignal
 
 Progress = Callable[[str, str, float], None]
 """Is told the source, what happens there, and how far it is (0 to 1)."""
@@ -19,7 +19,10 @@ PATIENCE = 120.0
 """Seconds that a collector may need beyond the end of the window: thousands of series over a slow link fit into it."""
 
 _GRACE = 2.0
-"""Seconds for handing over what there is, once a collector was told to stop."""
+"""Seconds in which a collector that was told to stop must say that it hands over what there is, or be done with it."""
+
+_HANDING_OVER = 60.0
+"""Seconds for that: reading what a thousand replicas said takes a while."""
 
 _log = logging.getLogger(__name__)
 
@@ -37,15 +40,30 @@ def collect(
         one that brings nothing then is left behind
     """
     asked = list(collectors)
-    pending = [in_background(partial(_ask, one, replace(request, progress=partial(progress, one.name)))) for one in asked]
+    told = [_Told(one.name, progress, request.stop) for one in asked]
+    pending = [in_background(partial(_ask, one, replace(request, progress=its))) for one, its in zip(asked, told, strict=True)]
     allowed = max(0.0, request.window.end - request.clock()) + patience
     try:
         wait(pending, timeout=allowed)
     finally:
         request.stop.set()
     wait(pending, timeout=_GRACE)
+    wait([answer for answer, its in zip(pending, told, strict=True) if its.hands_over], timeout=_HANDING_OVER)
     answers = zip(asked, pending, strict=True)
     return merged([_known(request), *(_brought(request, one.name, answer, allowed) for one, answer in answers)])
+
+
+class _Told:
+    """What one collector says of how far it is, passed on."""
+
+    def __init__(self, name: str, progress: Progress, stop: StopSignal) -> None:
+        self._name, self._progress, self._stop = name, progress, stop
+        self.hands_over = False
+        """Whether it has said something since it was told to stop: then it heard, and is worth waiting for."""
+
+    def __call__(self, message: str, done: float) -> None:
+        self.hands_over = self.hands_over or self._stop.is_set()
+        self._progress(self._name, message, done)
 
 
 def _known(request: Request) -> Recording:

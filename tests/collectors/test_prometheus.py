@@ -1,6 +1,7 @@
 """The Prometheus collector before real servers: what it brings, what it asks, who is let in, and what it says when it fails."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +31,7 @@ from triage.bundle import bundled
 from triage.engine.quantiles import observations, quantile
 from triage.errors import TriageError
 from triage.ingest.files.incident import read_incident
+from triage.ingest.http.pace import MOST_IN_A_ROW
 from triage.ingest.metrics.dialects import load_dialects
 from triage.model.recording import Histogram, Recording, Series, SourceState, Window
 from triage.model.service import Service
@@ -207,11 +209,9 @@ def test_only_questions_are_asked(front: Front, replayed: Recording) -> None:
     """Nothing but reading: four endpoints, GET and POST; and not many of them."""
     collect(asked(front.address, replayed))
     paths = {ask.path for ask in front.asked}
-    assert paths == {
-        "/api/v1/query", "/api/v1/query_range", "/api/v1/series", "/api/v1/label/__name__/values"
-    }  # fmt: skip
+    assert paths == {"/api/v1/query", "/api/v1/series", "/api/v1/label/__name__/values"}
     assert {ask.method for ask in front.asked} <= {"GET", "POST"}
-    assert len(front.asked) < 150
+    assert len(front.asked) < 30
     assert all("timeout" in ask.form for ask in front.asked if ask.query)
 
 
@@ -234,12 +234,12 @@ def test_progress_is_told_and_ends_with_all(front: Front, replayed: Recording) -
 def test_a_stop_ends_the_questions_and_keeps_what_there_is(front: Front, replayed: Recording) -> None:
     """Whoever has had enough gets the answers so far, marked as a part."""
     stop = StopSignal()
-    ranges: list[str] = []
+    values: list[str] = []
 
     def own(ask: Ask) -> Reply | None:
-        if ask.path.endswith("query_range"):
-            ranges.append(ask.query)
-            if len(ranges) == 40:
+        if is_for_values(ask):
+            values.append(ask.query)
+            if len(values) == 10:
                 stop.set()
         return None
 
@@ -249,7 +249,8 @@ def test_a_stop_ends_the_questions_and_keeps_what_there_is(front: Front, replaye
     assert source.state is SourceState.PARTIAL
     assert "it was stopped" in source.reason
     assert live.series
-    assert len(ranges) < 70
+    assert live.unanswered
+    assert len(values) < 19
 
 
 # Who is let in
@@ -443,52 +444,75 @@ def test_an_unknown_service_is_absent_and_the_known_ones_are_named(prometheus_st
 # What goes wrong in part
 
 
-def range_of(metric: str) -> Callable[[Ask], bool]:
-    """Whether a request is the range query of a metric."""
-    return lambda ask: ask.path.endswith("query_range") and f"({metric}{{" in ask.query
+def is_for_values(ask: Ask) -> bool:
+    """Whether a request is for samples: raw ones, or values on a grid."""
+    return ask.path.endswith("query_range") or "__name__" in ask.query
+
+
+def values_of(metric: str) -> Callable[[Ask], bool]:
+    """Whether a request is for samples of a metric, among others or alone."""
+    return lambda ask: is_for_values(ask) and re.search(rf'[("|]{metric}[|"{{]', ask.query) is not None
 
 
 def test_a_query_that_fails_leaves_its_signals_unknown(front: Front, replayed: Recording) -> None:
     """And the source says which and why; the rest is there."""
-    fails = range_of("vllm:kv_cache_usage_perc")
+    fails = values_of("vllm:kv_cache_usage_perc")
     body = b'{"status":"error","errorType":"execution","error":"query processing would load too many samples"}'
     front.own = lambda ask: Reply(422, body) if fails(ask) else None
     live = collect(asked(front.address, replayed))
     (source,) = live.sources
     assert source.state is SourceState.PARTIAL
     assert "too many samples): vllm:kv_cache_usage_perc (kv.usage) stay unknown" in source.reason
+    assert list(live.unanswered) == ["kv.usage"]
+    assert "too many samples" in live.unanswered["kv.usage"]
     signals = {one.signal for one in live.series}
     assert "kv.usage" not in signals
     assert {"queue.waiting", "batch.running", "gateway.requests", "gpu.power"} <= signals
 
 
-def test_slow_queries_stop_the_questions_after_a_few(front: Front, replayed: Recording) -> None:
-    """What was answered is kept."""
+def test_a_server_that_gets_too_slow_is_not_asked_on(front: Front, replayed: Recording) -> None:
+    """What was answered is kept, and so is what the rest would have told."""
     hold = StopSignal()
+    values: list[str] = []
 
     def own(ask: Ask) -> Reply | None:
-        if ask.path.endswith("query_range") and "vllm:" in ask.query:
-            hold.wait(20)
+        if is_for_values(ask):
+            values.append(ask.query)
+            if len(values) > 10:
+                hold.wait(20)
         return None
 
     front.own = own
-    live = collect(asked(front.address, replayed, timeout=1.0))
+    live = collect(asked(front.address, replayed, timeout=0.3))
     hold.set()
     (source,) = live.sources
     assert source.state is SourceState.PARTIAL
-    assert "gave no whole answer within 1 s" in source.reason
-    assert "was not asked" in source.reason
+    assert "gave no whole answer within 0.3 s time and again and was not asked on" in source.reason
     assert live.series
+    assert live.unanswered
+    assert len(values) < 10 + 3 * MOST_IN_A_ROW
+
+
+def test_one_metric_that_takes_too_long_costs_itself_alone(front: Front, replayed: Recording) -> None:
+    """It is asked for together with others, then without them; these come."""
+    hold = StopSignal()
+    slow = values_of("vllm:kv_cache_usage_perc")
+    front.own = lambda ask: Reply(504, b"") if slow(ask) and hold.wait(0.5) else None
+    live = collect(asked(front.address, replayed, timeout=0.3))
+    (source,) = live.sources
+    assert source.reason.endswith("gave no whole answer within 0.3 s: vllm:kv_cache_usage_perc (kv.usage) stay unknown")
+    assert "queue.waiting" in {one.signal for one in live.series}
+    assert list(live.unanswered) == ["kv.usage"]
 
 
 def test_a_server_that_dies_on_the_way_is_not_asked_on(front: Front, replayed: Recording) -> None:
     """What it said before is kept, and the end is told."""
-    ranges: list[str] = []
+    values: list[str] = []
 
     def own(ask: Ask) -> Reply | None:
-        if ask.path.endswith("query_range"):
-            ranges.append(ask.query)
-            if len(ranges) > 60:
+        if is_for_values(ask):
+            values.append(ask.query)
+            if len(values) > 10:
                 raise ConnectionResetError
         return None
 
@@ -498,14 +522,15 @@ def test_a_server_that_dies_on_the_way_is_not_asked_on(front: Front, replayed: R
     assert source.state is SourceState.PARTIAL
     assert "closed the connection without an answer" in source.reason
     assert live.series
-    assert len(ranges) < 90
+    assert live.unanswered
+    assert len(values) < 10 + 3 * MOST_IN_A_ROW
 
 
 def test_warnings_of_the_server_are_passed_on(front: Front, replayed: Recording) -> None:
     """Thanos answers in part and says so beside the answer."""
 
     def change(ask: Ask, body: bytes) -> bytes:
-        if not ask.path.endswith("query_range"):
+        if not is_for_values(ask):
             return body
         return json.dumps({**json.loads(body), "warnings": ["No StoreAPIs matched for this query\u001b[2J"]}).encode()
 
@@ -517,7 +542,7 @@ def test_warnings_of_the_server_are_passed_on(front: Front, replayed: Recording)
 
 def test_an_answer_that_is_too_large_is_left(front: Front, replayed: Recording) -> None:
     """One metric of a careless exporter does not fill the memory."""
-    large = range_of("node_load1")
+    large = values_of("node_load1")
     front.own = lambda ask: Reply(200, b" " * (33 << 20)) if large(ask) else None
     live = collect(asked(front.address, replayed))
     (source,) = live.sources
@@ -527,12 +552,12 @@ def test_an_answer_that_is_too_large_is_left(front: Front, replayed: Recording) 
 
 def test_too_many_series_of_one_metric_are_left(front: Front, replayed: Recording) -> None:
     """More than can be the service's."""
-    many = range_of("node_load1")
-    result = [{"metric": {"node": str(number)}, "values": [[1, "1"]]} for number in range(20_001)]
+    many = values_of("node_load1")
+    result = [{"metric": {"__name__": "node_load1", "node": str(number)}, "values": [[1, "1"]]} for number in range(60_001)]
     body = json.dumps({"status": "success", "data": {"resultType": "matrix", "result": result}}).encode()
     front.own = lambda ask: Reply(200, body) if many(ask) else None
     (source,) = collect(asked(front.address, replayed)).sources
-    assert "has 20001 series of it where 20000 are read at most: node_load1 (node.load1) stay unknown" in source.reason
+    assert "has 60001 series of it where 60000 are read at most: node_load1 (node.load1) stay unknown" in source.reason
 
 
 def test_a_busy_server_is_asked_once_more(front: Front, replayed: Recording) -> None:
@@ -556,7 +581,7 @@ def test_a_busy_server_is_asked_once_more(front: Front, replayed: Recording) -> 
 
 def test_a_malformed_answer_is_a_part_that_failed(front: Front, replayed: Recording) -> None:
     """Whatever is in it."""
-    broken = range_of("node_load1")
+    broken = values_of("node_load1")
     body = b'{"status":"success","data":{"resultType":"matrix","result":[{"metric":7,"values":"x"}]}}'
     front.own = lambda ask: Reply(200, body) if broken(ask) else None
     (source,) = collect(asked(front.address, replayed)).sources

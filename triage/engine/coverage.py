@@ -92,7 +92,8 @@ def _signal_coverage(frame: Frame, name: str) -> SignalCoverage:
     if name in frame.rejected:
         return SignalCoverage(signal=name, state="out_of_range", subjects=0, reason=frame.rejected[name])
     if not subjects:
-        return SignalCoverage(signal=name, state="missing", subjects=0, reason=how_to_get((name,)))
+        lost = frame.recording.unanswered.get(name)
+        return SignalCoverage(signal=name, state="missing", subjects=0, reason=lost or how_to_get((name,)))
     late = slice(max(frame.grid.first, len(frame.grid.times) * 3 // 4), len(frame.grid.times))
     counts = [pair[1] for subject in frame.histograms(name) if (pair := frame.sum_and_count(name, subject)) is not None]
     if any(not np.isnan(cells[late]).all() for cells in (*frame.of(name).values(), *counts)):

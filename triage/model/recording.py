@@ -196,6 +196,8 @@ class Recording:
     :param sources: what each source brought
     :param problems: what was strange about the data, one sentence each (values out of range, skewed clocks)
     :param rejected: signals whose readings were broken (out of their unit's range), with the reason
+    :param unanswered: signals of which a source was asked in vain, or not asked to the end, with the reason: of them nothing, or
+        not all, is known
     :param step: usual distance between two samples, seconds
     :param begun: when trouble began that earlier looks found and that still goes on, Unix seconds: kinds of failure by their id,
         promises by name and subject (``ttft_p95_s service/llm``)
@@ -214,6 +216,7 @@ class Recording:
     sources: Sequence[Source] = ()
     problems: Sequence[str] = ()
     rejected: Mapping[str, str] = field(default_factory=dict)
+    unanswered: Mapping[str, str] = field(default_factory=dict)
     step: float = 15.0
     begun: Mapping[str, float] = field(default_factory=dict)
 
@@ -403,6 +406,7 @@ def merged(parts: Iterable[Recording]) -> Recording:
         objectives=first.objectives,
         sources=tuple(s for p in parts for s in p.sources),
         rejected={signal: why for p in reversed(parts) for signal, why in p.rejected.items()},
+        unanswered={signal: why for p in reversed(parts) for signal, why in p.unanswered.items()},
         problems=tuple(dict.fromkeys(text for p in parts for text in p.problems)),
         step=max(p.step for p in parts if p.series or p.histograms or p is first),
     )

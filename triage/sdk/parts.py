@@ -5,12 +5,14 @@ from triage.ingest.host import engines, processes, procfs
 from triage.ingest.metrics.naming import GENERIC, Index, index_names, is_engine_name
 from triage.ingest.prometheus import api as prometheus_api
 from triage.ingest.prometheus.discovery import Survey
-from triage.ingest.prometheus.promql import Query, read_matrix, scrape_interval, unique
+from triage.ingest.prometheus.promql import Query, scrape_interval, unique
+from triage.ingest.prometheus.questions import Question, questions
 
 __all__ = [
     "GENERIC",
     "Index",
     "Query",
+    "Question",
     "Survey",
     "engines",
     "index_names",
@@ -19,7 +21,7 @@ __all__ = [
     "processes",
     "procfs",
     "prometheus_api",
-    "read_matrix",
+    "questions",
     "scrape_interval",
     "unique",
 ]

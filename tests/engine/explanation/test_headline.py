@@ -4,8 +4,10 @@ from dataclasses import replace
 
 from tests.engine.making import Buckets, Shift, make_recording, rule
 from triage.engine.diagnose import diagnose
+from triage.engine.promises.table import DELAYS, HELD, LOSSES
 from triage.model.diagnosis import Status
 from triage.model.recording import Recording, Source, SourceState
+from triage.model.vocabulary import NOTICED, catalogue
 
 FULL = rule("full", {"signal": "kv.usage", "above": 0.9}, title="The cache is full", finding="{subject} is full")
 WELL = {"gateway.requests": 10, "gateway.2xx": 10, "gateway.5xx": 0}
@@ -64,6 +66,27 @@ def test_what_is_open_is_said() -> None:
     assert head(open_).startswith(
         "Nobody can tell how svc is, since time to first token (p95), the bucket around the limit of 3 s"
     )
+
+
+def test_what_was_asked_for_in_vain_leaves_open_that_all_is_well() -> None:
+    """Which of the signals that promises are read from, and why; what else was lost does not matter for that."""
+    fine = make_recording(WELL, histograms={"latency.ttft": Buckets((1, 5), (9, 0, 0))})
+    reason = "vllm:kv_cache_usage_perc: http://metrics:9090 asks for fewer questions (429)"
+    told = diagnose(replace(fine, unanswered={"kv.usage": reason}), [FULL])
+    assert told.status is Status.INCONCLUSIVE
+    assert "was asked for in vain, vllm:kv_cache_usage_perc, http://metrics:9090 asks for fewer questions (429)" in told.headline
+    (kv,) = (one for one in told.coverage.signals if one.signal == "kv.usage")
+    assert kv.reason == reason
+    assert diagnose(replace(fine, unanswered={"gpu.temp": reason}), [FULL]).status is Status.HEALTHY
+
+
+def test_all_that_promises_are_read_from_is_asked_for_first() -> None:
+    """The list of these signals is that of the tables, as far as sources bring them."""
+    views = [view for loss in LOSSES for group in loss.views for view in group]
+    read = {signal for delay in (*DELAYS, HELD) for signal in delay.signals}
+    read |= {signal for view in views for signal in (view.asked, *view.lost, *view.well)}
+    assert {signal for signal in read if not catalogue()[signal].derived} <= NOTICED
+    assert catalogue().keys() >= NOTICED
 
 
 def test_who_could_judge_nothing_does_not_say_that_all_is_well() -> None:

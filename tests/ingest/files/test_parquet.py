@@ -61,6 +61,7 @@ def a_recording() -> Recording:
         sources=(Source("prometheus", SourceState.PARTIAL, "two queries timed out"),),
         problems=("clocks differ by 3 s",),
         rejected={"gpu.temp": "4000 degrees"},
+        unanswered={"kv.usage": "vllm:kv_cache_usage_perc: http://metrics:9090 asks for fewer questions (429)"},
         step=15.0,
         begun={"kv-leak": 110.5},
     )

@@ -228,7 +228,7 @@ def test_more_replicas_mean_a_coarser_view_of_their_buckets() -> None:
     few, many = ask(entry, subjects=16), ask(entry, subjects=100)
     assert few.grid.step == 60.0
     assert many.grid.step > few.grid.step
-    assert many.grid.points * 100 * 24 <= SAMPLES * 1.1
+    assert many.grid.points <= FEWEST_POINTS
     assert f"[{promql_duration(many.grid.step)}]" in many.text
 
 

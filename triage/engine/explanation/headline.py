@@ -9,7 +9,7 @@ from triage.model.diagnosis import Finding, Odd, Promised, Status, Unread, Vital
 from triage.model.recording import Recording, Source, SourceState
 from triage.model.sentence import LONGEST
 from triage.model.units import quantity
-from triage.model.vocabulary import Scope
+from triage.model.vocabulary import NOTICED, Scope, catalogue
 
 _MOST_TOLD = 3
 """Chosen: a headline of more is not read."""
@@ -153,6 +153,8 @@ def _doubt(vitals: Sequence[Vital], unread: Sequence[Unread], recording: Recordi
     failed.sort(key=lambda source: source.state is not SourceState.FAILED)
     stranger = _stranger(recording)
     if any(vital.state is Promised.KEPT for vital in vitals):
+        if lost := sorted(NOTICED & recording.unanswered.keys()):
+            return _lost(lost, recording)
         if open_:
             return f"{open_[0].title}: {open_[0].reason}"
         if unread:
@@ -166,6 +168,13 @@ def _doubt(vitals: Sequence[Vital], unread: Sequence[Unread], recording: Recordi
     if failed:
         return _where(failed[0])
     return "nothing that users notice (latency, errors) was measured in the window"
+
+
+def _lost(lost: Sequence[str], recording: Recording) -> str:
+    """Which of the signals that promises are read from were lost on the way, and why."""
+    told = [catalogue()[name].noun for name in lost[:_MOST_TOLD]]
+    more = f" and {len(lost) - len(told)} more" if len(lost) > len(told) else ""
+    return f"{', '.join(told)}{more} {'were' if len(lost) > 1 else 'was'} asked for in vain: {recording.unanswered[lost[0]]}"
 
 
 def _stranger(recording: Recording) -> str:

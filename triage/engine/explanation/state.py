@@ -10,7 +10,7 @@ from triage.engine.frame import Frame
 from triage.engine.promises.entries import UNMEASURED
 from triage.model.diagnosis import Finding, Promised, Status, Symptom, Vital
 from triage.model.observation import Observation
-from triage.model.vocabulary import Layer, Scope
+from triage.model.vocabulary import NOTICED, Layer, Scope
 
 INCIDENT = 1.0
 """Harm from which on the service is in an incident; triage/engine/promises/entries.py says how it is measured."""
@@ -118,7 +118,8 @@ def state_of(vitals: Sequence[Vital], noticed: Sequence[Symptom], findings: Sequ
     """The state of the service.
 
     It is an incident if promises are broken badly, or if something grave was found and nobody can say that no user suffers. It
-    is healthy only if every promise is known to be kept and nothing that was seen is left unexplained. Where users are well and
+    is healthy only if every promise is known to be kept, nothing that it is read from was asked for in vain, and nothing that was
+    seen is left unexplained. Where users are well and
     something odd that is new is explained by nothing, it is degraded: a person has to look. Where nobody measures how users are,
     what its own programs say of their end or of a cause decides.
     """
@@ -139,7 +140,8 @@ def state_of(vitals: Sequence[Vital], noticed: Sequence[Symptom], findings: Sequ
         return Status.INCONCLUSIVE
     if odd:
         return Status.DEGRADED
-    return Status.INCONCLUSIVE if any(_has_to_be_read(one) for one in frame.seen.odd) else Status.HEALTHY
+    lost = NOTICED & frame.recording.unanswered.keys()
+    return Status.INCONCLUSIVE if lost or any(_has_to_be_read(one) for one in frame.seen.odd) else Status.HEALTHY
 
 
 def looked(status: Status, judged: int, kinds: int) -> Status:

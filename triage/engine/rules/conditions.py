@@ -484,7 +484,9 @@ def _why_missing(frame: Frame, signal: str) -> str:
     """Why a signal has no value."""
     if signal in frame.rejected:
         return frame.rejected[signal]
-    return "no samples in the window" if frame.has(signal) else "not measured"
+    if frame.has(signal):
+        return "no samples in the window"
+    return "asked for in vain" if signal in frame.recording.unanswered else "not measured"
 
 
 # Facts, and series that end

@@ -113,6 +113,7 @@ class _Document(_Part):
     sources: tuple[Source, ...]
     problems: tuple[str, ...]
     rejected: dict[str, str] = Field(default_factory=dict)
+    unanswered: dict[str, str] = Field(default_factory=dict)
     begun: dict[str, float] = Field(default_factory=dict)
 
     @model_validator(mode="after")
@@ -242,6 +243,7 @@ def _document(recording: Recording) -> bytes:
         "sources": [_plain(source) for source in recording.sources],
         "problems": list(recording.problems),
         "rejected": dict(recording.rejected),
+        "unanswered": dict(recording.unanswered),
         "begun": dict(recording.begun),
     }
     try:
@@ -522,6 +524,7 @@ def _rebuilt(path: Path, document: _Document, times: Floats, values: Floats) -> 
         sources=document.sources,
         problems=document.problems + notes,
         rejected=document.rejected,
+        unanswered=document.unanswered,
         step=document.step,
         begun=document.begun,
     )

@@ -4,5 +4,6 @@ from triage.errors import quoted
 from triage.ingest.http.access import Access, access_of
 from triage.ingest.http.client import Answer, Client
 from triage.ingest.http.failures import AskError, Failure, refusal
+from triage.ingest.http.pace import Pace, retry_after
 
-__all__ = ["Access", "Answer", "AskError", "Client", "Failure", "access_of", "quoted", "refusal"]
+__all__ = ["Access", "Answer", "AskError", "Client", "Failure", "Pace", "access_of", "quoted", "refusal", "retry_after"]

@@ -38,13 +38,20 @@ class AskError(Exception):
 
     :param reason: never holds what exceptions say, which may be credentials
     :param hint: what to do about it
+    :param status: of the answer, 0 if there was none or if it says nothing
     """
 
-    def __init__(self, kind: Failure, reason: str, hint: str = "") -> None:
+    def __init__(self, kind: Failure, reason: str, hint: str = "", status: int = 0) -> None:
         super().__init__(reason)
         self.kind = kind
         self.reason = reason
         self.hint = hint
+        self.status = status
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the server says that it cannot answer now, though it might later."""
+        return self.status == HTTPStatus.TOO_MANY_REQUESTS or self.status >= HTTPStatus.INTERNAL_SERVER_ERROR
 
 
 def late(timeout: float) -> AskError:
@@ -88,9 +95,9 @@ def _by_status(status: int, path: str, wanted: str, hint: str) -> AskError | Non
     if status in _NOTHING_THERE:
         return AskError(Failure.ELSEWHERE, f"has no {wanted.removeprefix('the ')} at {quoted(path)} ({status:d})", hint)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
-        return AskError(Failure.ERROR, "asks for fewer questions (429)", "try again later")
+        return AskError(Failure.ERROR, "asks for fewer questions (429)", "try again later", status)
     if status >= HTTPStatus.BAD_REQUEST:
-        return AskError(Failure.ERROR, f"answers with an error ({status:d})")
+        return AskError(Failure.ERROR, f"answers with an error ({status:d})", status=status)
     return None
 
 

@@ -1,6 +1,7 @@
 """What is said to a server of the Prometheus API and by it, apart from queries: its address, and its answers."""
 
 import json
+import re
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
@@ -52,12 +53,20 @@ def read_answer(status: int, path: str, body: bytes) -> dict[str, Any]:
     if status == HTTPStatus.OK and answer.get("status") == "success" and "data" in answer:
         return answer
     if answer.get("status") == "error" and status not in _NO_ACCESS:
-        raise _told(quoted(str(answer.get("error", ""))), str(answer.get("errorType", "")))
+        raise _told(quoted(str(answer.get("error", ""))), str(answer.get("errorType", "")), status)
+    if parsed is None and _BEGINS.match(body):
+        raise AskError(
+            Failure.BROKEN, "broke off in the middle of its answer", "does it still run, is there a proxy with limits?"
+        )
     raise refusal(status, path, body, wanted="the Prometheus API", variable=VARIABLE, hint=_OTHER_PATHS)
 
 
-def _told(reason: str, kind: str) -> AskError:
+_BEGINS = re.compile(rb'\s*{\s*"status"\s*:')
+"""How a good answer begins: if the rest of it is no JSON, its end is missing."""
+
+
+def _told(reason: str, kind: str, status: int) -> AskError:
     """What the server itself says of a query that failed."""
     late = kind == "timeout" or "timeout" in reason or "timed out" in reason
     hint = "ask for less time (--since, --baseline)" if late else ""
-    return AskError(Failure.LATE if late else Failure.ERROR, f"refuses the query ({reason})", hint)
+    return AskError(Failure.LATE if late else Failure.ERROR, f"refuses the query ({reason})", hint, status)

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, floor
 from typing import Any, Literal, NamedTuple
 
@@ -24,8 +24,12 @@ POINTS = 120
 SAMPLES = 80_000
 """Most samples that one answer should hold, about 2 MB of JSON; of more series fewer points are asked for."""
 
-FEWEST_POINTS = 12
-"""However many series there are, this many points are asked for: with fewer a window of a third of the span says nothing."""
+FEWEST_POINTS = 60
+"""However many series there are, this many points are asked for: of two hours that is one each two minutes, so that what lasts
+five minutes shows in two of them at least."""
+
+_LEAST_HALVED = 50_000
+"""Samples, about 1.3 MB: if a server cannot give so many, the time that they cover is not to blame."""
 
 _SCRAPED, _POINTS_OF_SCRAPES = "target.up", 1000
 """Whether scrapes succeed is asked for scrape by scrape, as far as that is possible: who died a minute ago is not alive, and a
@@ -222,9 +226,12 @@ class Query:
     """One question for values over time.
 
     :param metric: name that the series of the answer get
-    :param text: PromQL
+    :param text: PromQL of values on the grid
     :param rate: the values are per second
     :param signals: what stays unknown if it is not answered
+    :param matchers: conditions that pick its series
+    :param series: how many series of it are expected
+    :param interval: scrape interval, seconds
     """
 
     metric: str
@@ -232,6 +239,25 @@ class Query:
     grid: Grid
     rate: bool
     signals: tuple[str, ...]
+    matchers: Matchers = ()
+    series: int = 1
+    interval: float = 30.0
+
+    @property
+    def samples(self) -> int:
+        """How many values on the grid the answer may hold."""
+        return self.series * self.grid.points
+
+    def halves(self) -> "list[Query]":
+        """The same for the two halves of the time; none if its answer ought to be small as it is."""
+        middle = self.grid.start + self.grid.points // 2 * self.grid.step
+        if self.samples < _LEAST_HALVED:
+            return []
+        first, second = (
+            Grid(self.grid.start, middle - self.grid.step, self.grid.step),
+            Grid(middle, self.grid.end, self.grid.step),
+        )
+        return [replace(self, grid=first), replace(self, grid=second)]
 
 
 def scope_of(use: Use) -> Scope:
@@ -263,23 +289,25 @@ def query_for(
     reading = _reading(measured)
     buckets = BUCKETS if any(use.part == "bucket" for use in uses) else 1
     variants = VARIANTS if any(use.entry.where for use in uses) else 1
-    points = points_for(subjects * buckets * variants)
+    series = subjects * buckets * variants
+    points = points_for(series)
     if {use.entry.signal for use in measured} == {_SCRAPED}:
         points = max(points, min(_POINTS_OF_SCRAPES, SAMPLES // max(1, subjects)))
     grid = grid_of(window, interval, points)
     if reading == "mean" and grid.step < MEAN_INTERVALS * interval:
         reading = "last"
     span = 0.0 if measured else grid.step
+    chosen = (*matchers, *_conditions(uses))
     text = expression(
         metric,
-        (*matchers, *_conditions(uses)),
+        chosen,
         reading=reading,
         span=max(span, reading_span(reading, grid.step, interval)),
         operator=_operator(measured),
         keep={*_kept(uses), *also},
     )
     signals = {use.entry.signal or use.entry.value_fact or "facts" for use in uses}
-    return Query(metric, text, grid, reading == "rate", tuple(sorted(signals)))
+    return Query(metric, text, grid, reading == "rate", tuple(sorted(signals)), chosen, series, interval)
 
 
 def _reading(uses: Sequence[Use]) -> Reading:
@@ -395,11 +423,25 @@ def _native(metric: str, labels: Mapping[str, str], readings: object, *, rate: b
 
 
 def unique(series: Iterable[RawSeries]) -> list[RawSeries]:
-    """Series of several answers, each once, in order of their last sample: of two facts the later one counts."""
-    found: dict[tuple[str, tuple[tuple[str, str], ...]], RawSeries] = {}
+    """Series of several answers, each once, in order of their last sample: of two facts the later one counts.
+
+    Several answers may hold parts of one series; what two of them hold is the same. What is per second by one and a running total
+    by another cannot be put together, and the first answer counts.
+    """
+    found: dict[tuple[str, tuple[tuple[str, str], ...]], list[RawSeries]] = {}
     for one in series:
-        found.setdefault((one.name, tuple(sorted(one.labels.items()))), one)
-    return sorted(found.values(), key=lambda one: float(one.times[-1]))
+        parts = found.setdefault((one.name, tuple(sorted(one.labels.items()))), [])
+        if not parts or parts[0].rate == one.rate:
+            parts.append(one)
+    return sorted(map(_whole, found.values()), key=lambda one: float(one.times[-1]))
+
+
+def _whole(parts: Sequence[RawSeries]) -> RawSeries:
+    """One series of its parts."""
+    if len(parts) == 1:
+        return parts[0]
+    times, index = np.unique(np.concatenate([one.times for one in parts]), return_index=True)
+    return replace(parts[0], times=times, values=np.concatenate([one.values for one in parts])[index])
 
 
 def scrape_interval(times: Sequence[float]) -> float:
