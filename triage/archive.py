@@ -16,9 +16,6 @@ from triage.memory.store import KEEP, Kept, Store
 from triage.model.diagnosis import Diagnosis, Status
 from triage.model.recording import Recording
 
-BUDGET = 500_000_000
-"""Chosen: bytes for all kept recordings. One of a service of three replicas takes about 0.2 MB, one of a hundred about 10 MB."""
-
 _LONGEST_NAME = 100
 _STRAY = 3600.0
 """Seconds after which a file that the index does not know was left by a program that was killed."""
@@ -35,10 +32,10 @@ class Archive:
 
     store: Store
     folder: Path
-    budget: int = BUDGET
+    budget: int
 
 
-def archive_of(state: Path, budget: int = BUDGET) -> Archive:
+def archive_of(state: Path, budget: int) -> Archive:
     """The archive that belongs to a file of history: a folder beside it, ``history.kept`` of ``history.sqlite``."""
     return Archive(Store(state), state.with_suffix(".kept"), budget)
 

@@ -15,6 +15,7 @@ class ExitCode(IntEnum):
     NO_INPUT = 66
     UNAVAILABLE = 69
     INTERNAL = 70
+    BUSY = 75
     CONFIG = 78
 
 
@@ -65,3 +66,9 @@ class ConfigError(TriageError):
     """triage.toml or another file of settings is wrong."""
 
     exit_code = ExitCode.CONFIG
+
+
+class BusyError(TriageError):
+    """Another run is at it."""
+
+    exit_code = ExitCode.BUSY

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from triage.errors import ConfigError, InputMissingError, UsageError
 from triage.model.service import Service
-from triage.validation import Seconds, complaints, did_you_mean, strange_names
+from triage.validation import Bytes, Seconds, complaints, did_you_mean, strange_names
 
 _WHERE = re.compile(r"\(at line (\d+), column (\d+)\)|\(at end of document\)")
 
@@ -30,6 +30,8 @@ class Defaults(BaseModel):
     :param baseline: length of the span before it that tells what is usual
     :param sample: how long live sources are sampled
     :param timeout: longest wait for one answer
+    :param keep: bytes for all recordings that are kept by themselves when something became different; one of a service of three
+        replicas takes about 0.1 MB, one of a hundred about 10 MB
     :param rules: folders of further rules
     :param dialects: folders of further dialects
     :param signatures: folders of further signatures
@@ -43,6 +45,7 @@ class Defaults(BaseModel):
     baseline: Seconds = 3600.0
     sample: Seconds = 30.0
     timeout: Seconds = 10.0
+    keep: Bytes = 500_000_000
     rules: tuple[Path, ...] = ()
     dialects: tuple[Path, ...] = ()
     signatures: tuple[Path, ...] = ()

@@ -8,11 +8,12 @@ from itertools import zip_longest
 from pathlib import Path as FilePath
 from typing import Annotated
 
-from pydantic import BeforeValidator, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from triage.errors import UsageError
 from triage.model.stated import FACTS, OBJECTIVES, is_objective
+from triage.sizes import size
 from triage.timespan import duration
 from triage.yamltext import Marked
 
@@ -31,6 +32,20 @@ def _seconds(value: object) -> object:
 
 Seconds = Annotated[float, BeforeValidator(_seconds)]
 """A duration in a file, as people type it: ``30m``, or seconds as a number."""
+
+
+def _bytes(value: object) -> object:
+    """Bytes of a size in text; a number is bytes already."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return size(value)
+    except UsageError as error:
+        raise ValueError(f"{error.message}; {error.hint}") from None
+
+
+Bytes = Annotated[int, BeforeValidator(_bytes), Field(ge=0)]
+"""A size in a file, as people type it: ``500MB``, or bytes as a number."""
 
 _MISSPELT = 0.8
 """Likeness from which a name is taken for a misspelt one: one or two letters of ten are wrong."""

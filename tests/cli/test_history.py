@@ -4,7 +4,8 @@ import argparse
 from pathlib import Path
 
 from tests.memory.test_memory import HOLDS, OVERLOAD, ill, well
-from triage.cli.checking import known_of, pace_of, window_to_judge
+from triage.cli.checking import known_of
+from triage.cli.checkround import pace_of, window_to_judge
 from triage.memory.memory import begun
 from triage.memory.store import Store
 from triage.model.recording import Window

@@ -1,195 +1,126 @@
-"""Checks services side by side within a budget of time, and sums them up."""
+"""Checks services side by side within limits, and sums them up."""
 
 import argparse
-import json
-import logging
+import hashlib
+import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, wait
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from threading import BoundedSemaphore
+from urllib.parse import urlsplit
 
-from triage.background import in_background
-from triage.cli.effective import Judging, judging_of, language_of, settings_of
+from triage.archive import Archive, archive_of
+from triage.checks.choosing import Shard, chosen, shard_of
+from triage.checks.lock import held
+from triage.checks.outcome import Checked, worst
+from triage.checks.workers import Desk, Died, Failed, Late, Limits, Result, Trouble, worked
+from triage.cli.checkforms import brief_form, tell
+from triage.cli.checkround import Judged, Round
+from triage.cli.effective import judging_of, language_of, settings_of
 from triage.cli.heeding import refuse_idle_sources
-from triage.cli.historytext import store_of
+from triage.cli.historytext import state_of
+from triage.cli.keeping import refuse_unwritable
 from triage.cli.progress import progress
-from triage.cli.report import EXIT_CODES, diagnosed, rendered
-from triage.cli.sources import Span, Tools, asked, refuse_missing, service_of, span_of, stdin_kept, tools_of
-from triage.collect import Progress
-from triage.errors import ConfigError, ExitCode, TriageError, printable
-from triage.ingest.files.incident import read_any
-from triage.memory.life import Holds
-from triage.memory.looks import Look, look_of
-from triage.memory.memory import begun
-from triage.memory.reference import Pace, window_at
-from triage.memory.store import Known
-from triage.model.diagnosis import CauseState, CauseView, Diagnosis, Muted, RuleSet, Status
-from triage.model.recording import Recording, Window
+from triage.cli.report import EXIT_CODES
+from triage.cli.sources import Tools, refuse_missing, service_of, span_of, stdin_kept, tools_of
+from triage.errors import ConfigError, ExitCode, TriageError, UsageError, printable
+from triage.memory.store import Known, Store
 from triage.model.service import Service
-from triage.render import one_line
-from triage.render.safe import ascii_only, inert, inert_text, markdown
 from triage.settings import Settings
+from triage.sizes import size
 from triage.timespan import seconds
 
-_log = logging.getLogger(__name__)
+_EACH = 60.0
+"""Seconds for one service: a server that answers in ten seconds, asked in several rounds, is still heard out."""
 
-_BUDGET = 60.0
-_AT_ONCE = 8
-"""Services asked at the same time: enough to be quick, few enough to be no load."""
+_JOBS = 8
+"""Services at the same time: enough that one that waits or samples keeps no core idle, few enough for small machines."""
 
-_LEFT_FOR_JUDGING = 3.0
-"""Seconds of the budget that are kept for judging and printing."""
-
-_HOLDS = Holds(raise_looks=1)
-"""A check judges a whole window, and the next one may be far away: one look is enough."""
-
-_WORST_FIRST = (Status.INCIDENT, Status.INCONCLUSIVE, Status.DEGRADED, Status.HEALTHY)
-"""What is known to be broken outranks what cannot be seen; what cannot be seen outranks what is merely slow."""
-
-_WORDS = {Status.HEALTHY: "ok", Status.DEGRADED: "warning", Status.INCIDENT: "critical", Status.INCONCLUSIVE: "unknown"}
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """How one service is.
-
-    :param line: one line for people and for Nagios
-    :param headline: what is wrong, or why nobody knows
-    :param cause: what is known of the cause
-    :param roots: ids of the findings that no other explains, first ranked first
-    :param muted: what a person has muted
-    :param diagnosis: the whole answer; None if the service could not be asked
-    """
-
-    service: str
-    status: Status
-    line: str
-    headline: str
-    cause: CauseView
-    roots: tuple[str, ...] = ()
-    muted: tuple[Muted, ...] = ()
-    diagnosis: Diagnosis | None = None
+_AT_A_SERVER = 2
+"""Services that ask one server at the same time, eight questions each: Prometheus runs 20 (``--query.max-concurrency``)."""
 
 
 def checked(args: argparse.Namespace) -> ExitCode:
-    """Check the services that were named, print a line for each, and give the worst state's exit code."""
+    """Check the services that were chosen, tell how each is, and give the worst state's exit code."""
     settings = settings_of(args)
     services = _services(args, settings)
-    budget = seconds(args.budget) if args.budget else _BUDGET
     refuse_idle_sources(args, services)
     refuse_missing(args)
-    live = any(service.incident is None for service in services)
-    tools = tools_of(args, settings) if live else Tools((), language_of(args, settings))
-    judging, span = judging_of(args, settings), span_of(args, settings.defaults, time.time())
-    with progress(quiet=args.quiet) as tell:
-        round_ = _Round(tools, judging, span, time.monotonic() + budget, tell, known_of(args))
-        jobs = [in_background(partial(round_.judged, service)) for service in services]
-        wait(jobs, timeout=budget)
-    results = [_result(service, job, budget) for service, job in zip(services, jobs, strict=True)]
-    if not args.no_state:
-        _remember(results, args.state, _HOLDS.by(judging.rules))
-    sys.stdout.write(_told(results, args, round_.judging.ruleset))
-    return EXIT_CODES[worst([one.status for one in results])]
+    refuse_unwritable(args.output)
+    limits = _limits(args)
+    with _alone(args, services):
+        judging = judging_of(args, settings)
+        live = any(service.incident is None for service in services)
+        tools = tools_of(args, settings) if live else Tools((), language_of(args, settings))
+        span = span_of(args, settings.defaults, time.time())
+        round_ = Round(tools, judging, span, known_of(args), _archive(args, settings), brief_form(args))
+        outcomes = _outcomes(services, round_, limits, quiet=args.quiet)
+        tell(outcomes, args, judging.ruleset, time.time())
+    return EXIT_CODES[worst(one.status for one in outcomes)]
 
 
-@dataclass(frozen=True)
-class _Round:
-    """One round of checks.
+def _outcomes(services: Sequence[Service], round_: Round, limits: Limits, *, quiet: bool) -> list[Checked]:
+    """How all services are."""
+    with ExitStack() as stack:
+        ready = [stack.enter_context(stdin_kept(service)) for service in services]
+        tell_progress = stack.enter_context(progress(quiet=quiet))
+        results = worked([_server(one) for one in ready], partial(_check, ready, round_), limits, tell_progress)
+    judged = [_answer(one, result, round_, limits) for one, result in zip(services, results, strict=True)]
+    for note in dict.fromkeys(one.note for one in judged if one.note):
+        sys.stderr.write(f"triage: {note}\n")
+    return [one.outcome for one in judged]
 
-    :param deadline: when everything must be done, monotonic seconds
-    :param known: what is remembered, by service
+
+def _check(services: Sequence[Service], round_: Round, piece: int, due: float, desk: Desk) -> Judged:
+    return round_.checked(services[piece], due, desk)
+
+
+def _answer(service: Service, result: Result[Judged], round_: Round, limits: Limits) -> Judged:
+    """What became of a service, with how long it took."""
+    judged = result.value or round_.blind(service.name, _reason(result.trouble, limits))
+    return Judged(judged.outcome.after(result.seconds), judged.note)
+
+
+def _reason(trouble: Trouble | None, limits: Limits) -> str:
+    """Why nobody knows how a service is."""
+    match trouble:
+        case Late(begun=False):
+            return "not begun within the time for everything (--budget)"
+        case Late():
+            return f"not done within its time: {limits.each:g} s at most (--each), less where --budget ends"
+        case Died(code=code):
+            return f"the process that checked it died ({code}): was there too little memory? --jobs takes less of it"
+        case Failed(what=what):
+            return f"a defect in triage: {what}"
+    raise AssertionError(trouble)
+
+
+def _server(service: Service) -> str:
+    """Whom a service asks that could be asked too much."""
+    return "" if service.incident is not None or not service.prometheus else urlsplit(service.prometheus).netloc
+
+
+def _limits(args: argparse.Namespace) -> Limits:
+    """How much at the same time, and for how long.
+
+    :raises UsageError: nothing at all at the same time
     """
-
-    tools: Tools
-    judging: Judging
-    span: Span
-    deadline: float
-    tell: Progress
-    known: Mapping[str, Known] = field(default_factory=dict)
-    gate: BoundedSemaphore = field(default_factory=partial(BoundedSemaphore, _AT_ONCE))
-
-    def judged(self, service: Service) -> Diagnosis:
-        """One service's diagnosis, within what is left of the time."""
-        with self.gate:
-            kept = service.incident
-            recording = self._ask(service) if kept is None else read_any(kept, service, self.tools.language)
-            before = self.known.get(service.name)
-            recording = replace(recording, begun=begun(before.memory) if before is not None else {})
-            return diagnosed(recording, replace(self.judging, named=service.name))
-
-    def _ask(self, service: Service) -> Recording:
-        """What the service's sources say, sampled no longer than there is time for."""
-        left = max(1.0, self.deadline - time.monotonic() - _LEFT_FOR_JUDGING)
-        timeout = min(self.span.timeout, left)
-        sample = max(1.0, min(self.span.sample, left - timeout))
-        span = replace(self.span, sample=sample, timeout=timeout)
-        with stdin_kept(service) as kept:
-            tell = partial(self._tell, service.name)
-            return asked(
-                kept,
-                span,
-                self.tools,
-                tell,
-                left - sample,
-                look_at=partial(window_to_judge, self.known.get(service.name), service),
-            )
-
-    def _tell(self, service: str, source: str, message: str, done: float) -> None:
-        """Progress of one source of one service."""
-        self.tell(f"{service} {source}", message, done)
+    jobs = _JOBS if args.jobs is None else args.jobs
+    if jobs < 1:
+        raise UsageError(f"--jobs {jobs} checks nothing", "give a number from 1 on")
+    deadline = time.monotonic() + seconds(args.budget) if args.budget else None
+    return Limits(jobs, seconds(args.each) if args.each else _EACH, deadline, _AT_A_SERVER)
 
 
-def _told(results: Sequence[Checked], args: argparse.Namespace, ruleset: RuleSet | None) -> str:
-    """All states as one document, as the five lines of each, or as a line for each."""
-    if args.format == "json":
-        return _as_json(results, ruleset)
-    if args.brief:
-        return "\n".join(_brief(one, args) for one in results)
-    return "".join(f"{one.line}\n" for one in results)
+def _archive(args: argparse.Namespace, settings: Settings) -> Archive | None:
+    """Where is remembered; None if nothing is.
 
-
-def _brief(one: Checked, args: argparse.Namespace) -> str:
-    """The five lines of a service; of one that could not be asked the reason."""
-    if one.diagnosis is None:
-        reason = f"? INCONCLUSIVE {inert_text(one.service)}: {one.headline}"
-        return f"**{markdown(reason)}**\n" if args.format == "markdown" else f"{reason}\n"
-    return rendered(one.diagnosis, args)
-
-
-def _remember(results: Sequence[Checked], state: Path | None, holds: Holds) -> None:
-    """Keep what became different. That it cannot be kept is a note: how the services are is known all the same."""
-    try:
-        store = store_of(state)
-        for one in results:
-            if one.diagnosis is None:
-                store.remember(one.service, Look(time.time(), one.status), holds)
-            else:
-                span = one.diagnosis.window
-                window = Window(span.start, span.end, span.baseline_start)
-                store.remember(one.service, look_of(one.diagnosis), holds, (window, pace_of(window)))
-    except TriageError as error:
-        sys.stderr.write(f"triage: no history is kept: {printable(error.message)}; {error.hint}, or --no-state\n")
-
-
-def window_to_judge(before: Known | None, service: Service, usual: Window) -> Window:
-    """The window of a service: where a server keeps history all of the trouble that goes on, against what was before it.
-
-    :param before: what is remembered of the service
+    :raises UsageError: no such size
     """
-    if before is None or before.reference is None or not service.prometheus:
-        return usual
-    return window_at(before.reference, usual, pace_of(usual))
-
-
-def pace_of(window: Window) -> Pace:
-    """How a service is checked: in windows that a server of metrics has the history for."""
-    length = window.end - window.start
-    return Pace(shortest=length / 4.0, longest=length, keep=window.end - window.baseline_start, sampled=False)
+    keep = size(args.keep) if args.keep is not None else settings.defaults.keep
+    return None if args.no_state else archive_of(state_of(args.state), keep)
 
 
 def known_of(args: argparse.Namespace) -> Mapping[str, Known]:
@@ -197,19 +128,37 @@ def known_of(args: argparse.Namespace) -> Mapping[str, Known]:
     if args.no_state or args.start or args.end:
         return {}
     with suppress(TriageError):
-        return {one.service: one for one in store_of(args.state).services()}
+        return {one.service: one for one in Store(state_of(args.state)).services()}
     return {}
 
 
-def worst(states: Sequence[Status]) -> Status:
-    """The state that a set of services is in."""
-    return min(states, key=_WORST_FIRST.index)
+@contextmanager
+def _alone(args: argparse.Namespace, services: Sequence[Service]) -> Iterator[None]:
+    """No other run of the same services at the same time; where no lock can be made that is a note.
+
+    :raises BusyError: there is one
+    """
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(held(_lock_path(args.state, services), "another check of these services runs", time.time()))
+        except (OSError, ConfigError) as error:
+            if not args.no_state:
+                sys.stderr.write(f"triage: runs may pile up: no lock can be made: {printable(str(error))}\n")
+        yield
+
+
+def _lock_path(state: Path | None, services: Sequence[Service]) -> Path:
+    """The lock of these services, beside the history. Checks of others, and other shares, have locks of their own."""
+    told = "\n".join(sorted(service.model_dump_json() for service in services))
+    name = hashlib.sha256(told.encode()).hexdigest()[:16]
+    return state_of(state).with_suffix(".locks") / f"check-{name}"
 
 
 def _services(args: argparse.Namespace, settings: Settings) -> list[Service]:
-    """The service that was named, else all of the settings.
+    """The service that a flag names, else those of the settings that are chosen.
 
     :raises ConfigError: nobody says what to check
+    :raises UsageError: a name or a label fits none
     """
     if args.service or args.prometheus or args.endpoint:
         return [service_of(args, settings)]
@@ -218,54 +167,15 @@ def _services(args: argparse.Namespace, settings: Settings) -> list[Service]:
         raise ConfigError(
             f"nothing to check: {where}", "write [service.NAME] tables, or name one with --service and --prometheus or --endpoint"
         )
-    return [settings.services[name] for name in sorted(settings.services)]
+    found = chosen(settings.services, args.services, args.label)
+    if args.shard is None:
+        return found
+    return _share(found, shard_of(args.shard, os.environ))
 
 
-def _result(service: Service, job: "Future[Diagnosis]", budget: float) -> Checked:
-    """A service's state; whatever keeps it from being known makes it unknown, never well."""
-    if not job.done():
-        return _unknown(service, f"not done within the budget of {budget:g} s")
-    try:
-        diagnosis = job.result().model_copy(update={"service": service.name})
-    except TriageError as error:
-        return _unknown(service, error.message)
-    except Exception as error:  # noqa: BLE001 - one service's trouble must not hide the state of the others
-        _log.debug("check of %s failed", service.name, exc_info=error)
-        return _unknown(service, f"a defect in triage: {type(error).__name__}: {error}")
-    roots = tuple(finding.rule for finding in diagnosis.findings if finding.role == "root")
-    return Checked(
-        service.name,
-        diagnosis.status,
-        one_line(diagnosis),
-        inert_text(diagnosis.headline),
-        diagnosis.cause,
-        roots,
-        inert(diagnosis).muted,
-        diagnosis,
-    )
-
-
-def _unknown(service: Service, reason: str) -> Checked:
-    """A service that could not be asked."""
-    reason = inert_text(reason)
-    line = ascii_only(f"{inert_text(service.name).upper()} UNKNOWN - {reason}").replace("|", "/")
-    return Checked(service.name, Status.INCONCLUSIVE, line, reason, CauseView(state=CauseState.OPEN))
-
-
-def _as_json(results: Sequence[Checked], ruleset: RuleSet | None) -> str:
-    """All states as one JSON document."""
-    services = [
-        {
-            "service": one.service,
-            "state": _WORDS[one.status],
-            "status": one.status,
-            "headline": one.headline,
-            "cause": {"state": one.cause.state, "rules": list(one.cause.rules)},
-            "roots": list(one.roots),
-            "muted": [muted.model_dump() for muted in one.muted],
-        }
-        for one in results
-    ]
-    state = _WORDS[worst([one.status for one in results])]
-    judged = {"ruleset": ruleset.model_dump()} if ruleset else {}
-    return json.dumps({"schema": "triage.check/1", "state": state, "services": services, **judged}, indent=2) + "\n"
+def _share(services: Sequence[Service], shard: Shard) -> list[Service]:
+    """The services of one share; that it has none is a note, since with few services some shares have none."""
+    found = [one for one in services if shard.holds(one.name)]
+    if not found:
+        sys.stderr.write(f"triage: none of {len(services)} services is in the share {shard}\n")
+    return found

@@ -79,7 +79,7 @@ def add_language_flag(parser: "argparse._ActionsContainer", usual: str = "en", t
     parser.add_argument("--lang", choices=LANGS, default=usual, help=f"language: en, or zh for Chinese ({told}); JSON has none")
 
 
-def add_format_flag(parser: argparse.ArgumentParser, *more: str) -> None:
+def add_format_flag(parser: "argparse._ActionsContainer", *more: str) -> None:
     """The flag for commands whose answer is text or JSON, or one of some more."""
     choices = ("text", "json", *more)
     parser.add_argument("--format", choices=choices, default="text", help="form of the answer on stdout (text)")

@@ -170,8 +170,21 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
         *_TIMES,
     ),
     "check": (
+        Row(
+            ("--label", "--shard"),
+            lambda args: bool(args.service or args.prometheus or args.endpoint),
+            "one service is named",
+            "leave out one of them",
+        ),
+        Row(
+            ("--service", "--prometheus", "--endpoint"),
+            lambda args: bool(args.services),
+            "services of triage.toml are named",
+            "leave out one of them",
+        ),
         *_TIMES,
-        Row(("--brief",), lambda args: args.format == "json", "JSON holds everything anyway"),
+        Row(("--brief",), lambda args: args.format in ("json", "junit"), "JSON and JUnit hold what there is anyway"),
+        Row(("--brief",), lambda args: args.format == "openmetrics", "metrics are figures"),
         Row(
             ("--format",),
             lambda args: args.format == "markdown" and not args.brief,
@@ -184,7 +197,7 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
             "nobody says which service they are of",
             "name it with --service",
         ),
-        Row(("--state",), lambda args: args.no_state, "nothing is remembered with --no-state", "give one of them"),
+        Row(("--state", "--keep"), lambda args: args.no_state, "nothing is remembered with --no-state", "give one of them"),
     ),
     "history": (
         Row(("--since",), lambda args: args.service is None, "all services are shown as they are now", "name a SERVICE"),

@@ -25,8 +25,8 @@ _CELLS = 60
 _BLOCKS = {Status.HEALTHY: "▁", Status.DEGRADED: "▄", Status.INCIDENT: "█", Status.INCONCLUSIVE: "?", None: " "}
 
 
-def store_of(state: Path | None) -> Store:
-    """Where history is kept.
+def state_of(state: Path | None) -> Path:
+    """The file in which history is kept.
 
     :param state: what a flag says
     :raises ConfigError: nobody says where, and there is no home
@@ -34,7 +34,7 @@ def store_of(state: Path | None) -> Store:
     path = state or state_file(os.environ)
     if path is None:
         raise ConfigError("nobody says where history is kept, and there is no home", "name a file with --state")
-    return Store(path)
+    return path
 
 
 def shown(args: argparse.Namespace) -> ExitCode:
@@ -42,7 +42,7 @@ def shown(args: argparse.Namespace) -> ExitCode:
 
     :raises UsageError: nobody looked at this service
     """
-    store = store_of(args.state)
+    store = Store(state_of(args.state))
     services = store.services()
     if args.service is None:
         return _all(services, args.format)

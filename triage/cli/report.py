@@ -22,6 +22,8 @@ from triage.playbooks import advice, fitted, load_playbook
 from triage.render import render
 from triage.render.terminal import terminal
 
+_PLAIN_WIDTH = 120
+
 EXIT_CODES: Mapping[Status, ExitCode] = {
     Status.HEALTHY: ExitCode.HEALTHY,
     Status.DEGRADED: ExitCode.DEGRADED,
@@ -61,6 +63,13 @@ def rendered(
         flags=flags,
         playbooks=playbooks,
     )
+
+
+def rendered_brief(diagnosis: Diagnosis, form: str) -> str:
+    """The five lines that suffice, as ``text`` for this terminal, ``plain`` text for any, or ``markdown``."""
+    if form == "plain":
+        return render(diagnosis, "text", width=_PLAIN_WIDTH, brief=True)
+    return rendered(diagnosis, argparse.Namespace(format=form, brief=True))
 
 
 def _playbooks(diagnosis: Diagnosis, folders: tuple[Path, ...]) -> dict[str, Playbook]:

@@ -37,6 +37,7 @@ class Service(BaseModel):
 
     :param name: what a person types after ``--service``
     :param labels: exact label values that its series carry, where the usual labels do not find it
+    :param tags: words by which a person chooses services (``team``, ``tier`` …); nothing is looked for by them
     :param incident: a folder or file to replay instead of asking live sources, relative to the settings file
     :param prometheus: base address of a server that speaks the Prometheus API
     :param endpoints: addresses of engines' ``/metrics``
@@ -52,6 +53,7 @@ class Service(BaseModel):
 
     name: str
     labels: dict[str, str] = Field(default_factory=dict)
+    tags: dict[str, str] = Field(default_factory=dict)
     incident: Path | None = None
     prometheus: str | None = None
     endpoints: tuple[str, ...] = ()
