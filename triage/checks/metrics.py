@@ -84,7 +84,7 @@ def _escaped(text: str) -> str:
 
 def _number(value: float) -> str:
     if math.isfinite(value):
-        return f"{value:.15g}"
+        return repr(value).removesuffix(".0")
     return "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"
 
 
