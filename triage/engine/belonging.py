@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from triage.engine.frame import Frame
-from triage.model.recording import CHANGE_KINDS, Event, Recording, Subject, pci_address
+from triage.model.recording import CHANGE_KINDS, Event, Recording, Subject, pci_address, without
 from triage.model.vocabulary import Scope
 
 _OF_MACHINES = frozenset({"kernel", "exporter"})
@@ -75,8 +75,8 @@ def without_others(recording: Recording) -> Recording:
         return recording
     return replace(
         recording,
-        series=tuple(one for one in recording.series if one.subject not in foreign),
-        histograms=tuple(one for one in recording.histograms if one.subject not in foreign),
+        series=without(recording.series, foreign),
+        histograms=without(recording.histograms, foreign),
     )
 
 

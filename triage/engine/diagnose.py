@@ -23,7 +23,7 @@ from triage.engine.witnesses import question
 from triage.model.diagnosis import Diagnosis, Finding, Odd, RuleSet, Span, Verdict
 from triage.model.observation import Observation
 from triage.model.playbook import Advice
-from triage.model.recording import Recording
+from triage.model.recording import Recording, in_order
 from triage.model.rule import Rule
 from triage.model.service import Mute
 from triage.model.vocabulary import Layer, Scope
@@ -105,8 +105,8 @@ def _ordered(recording: Recording) -> Recording:
     )
     return replace(
         recording,
-        series=sorted(recording.series, key=lambda one: (one.signal, one.subject)),
-        histograms=sorted(recording.histograms, key=lambda one: (one.signal, one.subject)),
+        series=in_order(recording.series),
+        histograms=in_order(recording.histograms),
         events=events,
         facts=sorted(recording.facts, key=lambda fact: (fact.subject, fact.key, str(fact.value))),
     )

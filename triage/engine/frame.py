@@ -8,7 +8,7 @@ from typing import TypeVar, cast
 import numpy as np
 
 from triage.model.observation import Seen
-from triage.model.recording import Floats, Histogram, Origin, Recording, Series, Subject, Window
+from triage.model.recording import Floats, Histogram, Origin, Panel, Recording, Subject, Window
 from triage.model.vocabulary import Kind, Scope, catalogue
 
 Known = TypeVar("Known")
@@ -107,10 +107,8 @@ def _usual_step(times: Floats) -> float:
 
 def _all_times(recording: Recording) -> Iterator[Floats]:
     """Times of every series and distribution."""
-    for series in recording.series:
-        yield series.times
-    for histogram in recording.histograms:
-        yield histogram.times
+    yield from (panel.times for panels in recording.panels.values() for panel in panels)
+    yield from (panel.times for panels in recording.histogram_panels.values() for panel in panels)
 
 
 def _running(amounts: Floats) -> Floats:
@@ -157,16 +155,26 @@ class Frame:
         self.rejected: dict[str, str] = dict(recording.rejected)
         self.seen = Seen()
         """What is odd; empty until the observers have looked."""
-        by_signal: dict[str, dict[Subject, Series]] = {}
+        for signal, panels in recording.panels.items():
+            cells: dict[Subject, Floats] = {}
+            for panel in panels:
+                cells.update(zip(panel.subjects, self._panel_on_grid(panel, catalogue()[signal].kind), strict=True))
+            self._cells[signal] = dict(sorted(cells.items()))
         for series in recording.series:
-            by_signal.setdefault(series.signal, {})[series.subject] = series
             self.origins[series.signal, series.subject] = series.origin
-        for signal, whose in by_signal.items():
-            block = self._side_by_side([(one.times, one.values) for one in whose.values()], catalogue()[signal].kind)
-            self._cells[signal] = dict(zip(whose, block, strict=True))
         for histogram in recording.histograms:
             self._hold(histogram)
             self.origins[histogram.signal, histogram.subject] = histogram.origin
+
+    def _panel_on_grid(self, panel: Panel, kind: Kind) -> Floats:
+        """A panel on the grid, shape (S, N); rows that do not always tell go there one by one."""
+        values = panel.values
+        gaps = np.isnan(values).any(axis=1)
+        block = np.empty((len(values), len(self.grid.times)))
+        block[~gaps] = self._rows_on_grid(panel.times, values[~gaps], kind)
+        for row in np.flatnonzero(gaps).tolist():
+            block[row] = self._rows_on_grid(panel.times, values[[row]], kind)[0]
+        return block
 
     def _side_by_side(self, samples: Sequence[tuple[Floats, Floats]], kind: Kind) -> Floats:
         """Series on the grid, shape (S, N); those that were read at the same moments go there together.

@@ -1,10 +1,10 @@
 """A recording: series, events and facts of one window, immutable. Collectors make it, replay reads it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cached_property
-from typing import NamedTuple
+from functools import cached_property, partial
+from typing import Generic, NamedTuple, Protocol, TypeVar, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,9 @@ import numpy.typing as npt
 from triage.model.vocabulary import Scope
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Chosen = Ints | slice
+"""Which rows."""
 
 
 LOG = "log"
@@ -105,6 +108,242 @@ class Histogram:
     rates: Floats
     sums: Floats
     origin: Origin
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Panel:
+    """One signal of several subjects that one source read at the same moments, side by side; each row is a series.
+
+    Values that lie in a file are read when they are asked for, and let go when nobody holds them.
+
+    :param dialect: who told all of it
+    :param subjects: whose each row is, length S
+    :param times: Unix seconds, strictly ascending, shape (T,)
+    :param read: gives the values of some rows, base units, shape (rows, T)
+    :param origins: tells where some rows come from
+    :param made: its series, if they were there first
+    """
+
+    signal: str
+    dialect: str
+    subjects: Sequence[Subject]
+    times: Floats
+    read: Callable[[Chosen], Floats]
+    origins: Callable[[Chosen], Sequence[Origin]]
+    made: Sequence[Series] = ()
+
+    @property
+    def values(self) -> Floats:
+        """All values, shape (S, T)."""
+        return self.read(slice(None))
+
+    def rows(self) -> Sequence[Series]:
+        """All its series."""
+        if self.made:
+            return self.made
+        told = zip(self.subjects, self.values, self.origins(slice(None)), strict=True)
+        return [Series(self.signal, subject, self.times, values, origin) for subject, values, origin in told]
+
+    def row(self, index: int) -> Series:
+        """One of its series."""
+        if self.made:
+            return self.made[index]
+        (values,), (origin,) = self.read(_only(index)), self.origins(_only(index))
+        return Series(self.signal, self.subjects[index], self.times, values, origin)
+
+    def taken(self, rows: Sequence[int]) -> "Panel":
+        """Some of its rows, in the order given."""
+        return Panel(
+            self.signal,
+            self.dialect,
+            tuple(self.subjects[row] for row in rows),
+            self.times,
+            partial(_read_of, self.read, np.array(rows)),
+            partial(_read_of, self.origins, np.array(rows)),
+            tuple(self.made[row] for row in rows) if self.made else (),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HistogramPanel:
+    """One distribution of several subjects that one source read at the same moments in the same buckets, side by side.
+
+    :param dialect: who told all of it
+    :param subjects: whose each row is, length S
+    :param times: Unix seconds, strictly ascending, shape (T,)
+    :param bounds: upper bounds of the buckets, shape (B,)
+    :param read: gives of some rows observations per second by bucket, shape (rows, T, B), and sums per second, shape (rows, T)
+    :param origins: tells where some rows come from
+    :param made: its distributions, if they were there first
+    """
+
+    signal: str
+    dialect: str
+    subjects: Sequence[Subject]
+    times: Floats
+    bounds: Floats
+    read: Callable[[Chosen], tuple[Floats, Floats]]
+    origins: Callable[[Chosen], Sequence[Origin]]
+    made: Sequence[Histogram] = ()
+
+    @property
+    def values(self) -> tuple[Floats, Floats]:
+        """Observations per second by bucket, shape (S, T, B), and sums per second, shape (S, T)."""
+        return self.read(slice(None))
+
+    def rows(self) -> Sequence[Histogram]:
+        """All its distributions."""
+        return self.made or [self.row(index) for index in range(len(self.subjects))]
+
+    def row(self, index: int) -> Histogram:
+        """One of its distributions."""
+        if self.made:
+            return self.made[index]
+        (rates, sums), (origin,) = self.read(_only(index)), self.origins(_only(index))
+        return Histogram(self.signal, self.subjects[index], self.times, self.bounds, rates[0], sums[0], origin)
+
+    def taken(self, rows: Sequence[int]) -> "HistogramPanel":
+        """Some of its rows, in the order given."""
+        return HistogramPanel(
+            self.signal,
+            self.dialect,
+            tuple(self.subjects[row] for row in rows),
+            self.times,
+            self.bounds,
+            partial(_read_of, self.read, np.array(rows)),
+            partial(_read_of, self.origins, np.array(rows)),
+            tuple(self.made[row] for row in rows) if self.made else (),
+        )
+
+
+Read = TypeVar("Read")
+
+
+def _only(index: int) -> slice:
+    return slice(index, index + 1)
+
+
+def _read_of(read: Callable[[Chosen], Read], rows: Ints, some: Chosen) -> Read:
+    """Reads some of some rows."""
+    return read(rows[some])
+
+
+Track = TypeVar("Track", Series, Histogram)
+Told_co = TypeVar("Told_co", covariant=True)
+
+
+class _Rows(Protocol[Told_co]):
+    """What :class:`SideBySide` asks of a panel."""
+
+    @property
+    def signal(self) -> str: ...
+
+    @property
+    def subjects(self) -> Sequence[Subject]: ...
+
+    def row(self, index: int) -> Told_co: ...
+
+    def rows(self) -> Sequence[Told_co]: ...
+
+    def taken(self, rows: Sequence[int]) -> "_Rows[Told_co]": ...
+
+
+class SideBySide(Sequence[Track], Generic[Track]):
+    """Series, or distributions, that lie in panels. One is made when somebody asks for it.
+
+    All are made when somebody goes through them, and then they are kept with their numbers. Who asks panels needs neither.
+
+    :param order: places in the rows of all panels, one panel after the other; None: as they are
+    """
+
+    def __init__(self, panels: Iterable[_Rows[Track]], order: Ints | None = None) -> None:
+        self.panels: tuple[_Rows[Track], ...] = tuple(panels)
+        self._ends = np.cumsum([len(panel.subjects) for panel in self.panels], dtype=np.int64)
+        self._order = np.arange(self._ends[-1] if len(self._ends) else 0) if order is None else order
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def __iter__(self) -> Iterator[Track]:
+        return iter(self._made)
+
+    @cached_property
+    def _made(self) -> list[Track]:
+        rows = [row for panel in self.panels for row in panel.rows()]
+        return [rows[place] for place in self._order.tolist()]
+
+    @overload
+    def __getitem__(self, index: int) -> Track: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Track, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> Track | tuple[Track, ...]:
+        if isinstance(index, slice):
+            return tuple(self._made[index])
+        place = int(self._order[index])
+        number = int(np.searchsorted(self._ends, place, side="right"))
+        return self.panels[number].row(place - int(self._ends[number - 1] if number else 0))
+
+    def without(self, subjects: Container[Subject]) -> "SideBySide[Track]":
+        """Those of other subjects, panel by panel."""
+        left = [[row for row, one in enumerate(panel.subjects) if one not in subjects] for panel in self.panels]
+        return SideBySide(panel.taken(rows) for panel, rows in zip(self.panels, left, strict=True) if rows)
+
+    def sorted(self) -> "SideBySide[Track]":
+        """The same by signal and subject."""
+        subjects = [subject for panel in self.panels for subject in panel.subjects]
+        rank = {subject: place for place, subject in enumerate(sorted(set(subjects)))}
+        signals = {signal: place for place, signal in enumerate(sorted({panel.signal for panel in self.panels}))}
+        by_signal = np.repeat([signals[panel.signal] for panel in self.panels], [len(panel.subjects) for panel in self.panels])
+        by_subject = np.array([rank[subject] for subject in subjects])
+        return SideBySide(self.panels, self._order[np.lexsort((by_subject[self._order], by_signal[self._order]))])
+
+
+def in_order(tracks: Sequence[Track]) -> Sequence[Track]:
+    """Series or distributions by signal and subject."""
+    return tracks.sorted() if isinstance(tracks, SideBySide) else sorted(tracks, key=lambda one: (one.signal, one.subject))
+
+
+def without(tracks: Sequence[Track], subjects: Container[Subject]) -> Sequence[Track]:
+    """Series or distributions of other subjects than these."""
+    return tracks.without(subjects) if isinstance(tracks, SideBySide) else [one for one in tracks if one.subject not in subjects]
+
+
+def _panels(series: Sequence[Series]) -> Iterator[Panel]:
+    """Series side by side: those of one signal and source that were read at the same moments."""
+    for (signal, dialect, *_), rows in _alike(series).items():
+        subjects = tuple(one.subject for one in rows)
+        yield Panel(signal, dialect, subjects, rows[0].times, partial(_stacked, rows), partial(_origins, rows), rows)
+
+
+def _histogram_panels(histograms: Sequence[Histogram]) -> Iterator[HistogramPanel]:
+    """Distributions side by side: those of one signal, source and buckets that were read at the same moments."""
+    for (signal, dialect, *_), rows in _alike(histograms).items():
+        subjects, read, origin = tuple(one.subject for one in rows), partial(_both_stacked, rows), partial(_origins, rows)
+        yield HistogramPanel(signal, dialect, subjects, rows[0].times, rows[0].bounds, read, origin, rows)
+
+
+def _alike(tracks: Sequence[Track]) -> dict[tuple[str, str, bytes, bytes], list[Track]]:
+    """Those that lie side by side."""
+    grouped: dict[tuple[str, str, bytes, bytes], list[Track]] = {}
+    for one in tracks:
+        bounds = one.bounds.tobytes() if isinstance(one, Histogram) else b""
+        grouped.setdefault((one.signal, one.origin.dialect, one.times.tobytes(), bounds), []).append(one)
+    return grouped
+
+
+def _stacked(rows: Sequence[Series], some: Chosen) -> Floats:
+    return np.array([one.values for one in rows])[some]
+
+
+def _both_stacked(rows: Sequence[Histogram], some: Chosen) -> tuple[Floats, Floats]:
+    return np.array([one.rates for one in rows])[some], np.array([one.sums for one in rows])[some]
+
+
+def _origins(rows: Sequence[Series] | Sequence[Histogram], some: Chosen) -> Sequence[Origin]:
+    places = range(len(rows))[some] if isinstance(some, slice) else some.tolist()
+    return [rows[place].origin for place in places]
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,23 +471,43 @@ class Recording:
         return told if told < before - max(_SAME_ONSET, 2.0 * self.step) else before
 
     @cached_property
-    def by_signal(self) -> dict[str, list[Series]]:
-        """Series grouped by signal."""
+    def panels(self) -> Mapping[str, Sequence[Panel]]:
+        """Series side by side, by signal."""
+        if isinstance(self.series, SideBySide):
+            return _by_signal(cast("Sequence[Panel]", self.series.panels))
+        return _by_signal(_panels(self.series))
+
+    @cached_property
+    def histogram_panels(self) -> Mapping[str, Sequence[HistogramPanel]]:
+        """Distributions side by side, by signal."""
+        if isinstance(self.histograms, SideBySide):
+            return _by_signal(cast("Sequence[HistogramPanel]", self.histograms.panels))
+        return _by_signal(_histogram_panels(self.histograms))
+
+    @cached_property
+    def by_signal(self) -> Mapping[str, list[Series]]:
+        """Series grouped by signal; those that lie in panels are made when their signal is asked for, by subject."""
+        if isinstance(self.series, SideBySide):
+            return _MadeBySignal(self.panels)
         grouped: dict[str, list[Series]] = {}
         for series in self.series:
             grouped.setdefault(series.signal, []).append(series)
         return grouped
 
     @cached_property
-    def _placed(self) -> dict[tuple[str, Subject], Series]:
-        placed: dict[tuple[str, Subject], Series] = {}
-        for series in self.series:
-            placed.setdefault((series.signal, series.subject), series)
-        return placed
+    def _placed(self) -> dict[str, dict[Subject, tuple[Panel, int]]]:
+        """Panel and row of each subject, by signal; those of a signal are put in place when it is asked for."""
+        return {}
 
     def series_of(self, signal: str, subject: Subject) -> Series | None:
         """The first series of a signal of one subject; None if there is none."""
-        return self._placed.get((signal, subject))
+        if signal not in self._placed:
+            places = self._placed[signal] = {}
+            for panel in self.panels.get(signal, ()):
+                for row, one in enumerate(panel.subjects):
+                    places.setdefault(one, (panel, row))
+        place = self._placed[signal].get(subject)
+        return place[0].row(place[1]) if place is not None else None
 
     @cached_property
     def _events_by_kind(self) -> dict[str, list[Event]]:
@@ -264,8 +523,9 @@ class Recording:
     @cached_property
     def subjects(self) -> dict[Scope, list[Subject]]:
         """All subjects of series, histograms and links, sorted, by scope; of a replica of several engines these alone."""
-        found = {s.subject for s in self.series} | {h.subject for h in self.histograms}
-        found.update(self.links)
+        found = set(self.links)
+        found.update(*(panel.subjects for panels in self.panels.values() for panel in panels))
+        found.update(*(panel.subjects for panels in self.histogram_panels.values() for panel in panels))
         for targets in self.links.values():
             found.update(targets)
         grouped: dict[Scope, list[Subject]] = {scope: [] for scope in Scope}
@@ -302,6 +562,13 @@ class Recording:
     def parts_of(self, subject: Subject) -> list[Subject]:
         """What belongs to a subject, sorted; of a replica of several engines these alone."""
         return [one for one in self._carried.get(subject, ()) if one not in self._wholes]
+
+    def about(self, subject: Subject) -> Iterator[Series]:
+        """All series of a subject."""
+        for panels in self.panels.values():
+            for panel in panels:
+                if subject in panel.subjects:
+                    yield panel.row(panel.subjects.index(subject))
 
     def node_of(self, subject: Subject) -> Subject | None:
         """The node that a replica or a card is on; None if nobody says or several are said."""
@@ -362,6 +629,36 @@ class Recording:
     @cached_property
     def _facts_of_services(self) -> list[dict[str, str | float]]:
         return [facts for one, facts in self.facts_of.items() if one.scope is Scope.SERVICE]
+
+
+Either = TypeVar("Either", Panel, HistogramPanel)
+
+
+def _by_signal(panels: Iterable[Either]) -> dict[str, list[Either]]:
+    grouped: dict[str, list[Either]] = {}
+    for panel in panels:
+        grouped.setdefault(panel.signal, []).append(panel)
+    return grouped
+
+
+class _MadeBySignal(Mapping[str, list[Series]]):
+    """Series by signal, made of their panels when somebody asks."""
+
+    def __init__(self, panels: Mapping[str, Sequence[Panel]]) -> None:
+        self._panels = panels
+        self._made: dict[str, list[Series]] = {}
+
+    def __getitem__(self, signal: str) -> list[Series]:
+        if signal not in self._made:
+            rows = (row for panel in self._panels[signal] for row in panel.rows())
+            self._made[signal] = sorted(rows, key=lambda one: one.subject)
+        return self._made[signal]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._panels)
+
+    def __len__(self) -> int:
+        return len(self._panels)
 
 
 def merged(parts: Iterable[Recording]) -> Recording:

@@ -2,7 +2,8 @@
 
 import json
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from math import inf, nan
 from pathlib import Path
@@ -17,8 +18,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet as pq
 
 from triage.errors import DataError, InputMissingError, UsageError
-from triage.ingest.files import parquet
-from triage.ingest.files.parquet import METADATA_KEY, read_recording, write_recording
+from triage.ingest.files.parquet import METADATA_KEY, pages, read_recording, reading, store, write_recording, writing
 from triage.model.recording import Event, Fact, Histogram, Origin, Recording, Series, Source, SourceState, Subject, Window
 from triage.model.vocabulary import Kind, Scope, catalogue
 
@@ -75,9 +75,18 @@ def frozen(value: Any) -> Any:
         return (type(value).__name__, *(frozen(getattr(value, f.name)) for f in fields(value)))
     if isinstance(value, dict):
         return {key: frozen(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, Sequence) and not isinstance(value, str):
         return tuple(frozen(one) for one in value)
     return value
+
+
+def by_signal(recording: Recording) -> Recording:
+    """A recording with its series as a file has them: signal by signal, those of one source and the same moments together."""
+    return replace(
+        recording,
+        series=[row for panels in recording.panels.values() for panel in panels for row in panel.rows()],
+        histograms=[row for panels in recording.histogram_panels.values() for panel in panels for row in panel.rows()],
+    )
 
 
 def asked(query: str) -> list[Any]:
@@ -87,15 +96,20 @@ def asked(query: str) -> list[Any]:
     return answer.fetchall()
 
 
+LABELS = ["signal", "scope", "subject", "part"]
+
+
 def rewritten(source: Path, path: Path, change: Callable[[dict[str, Any]], object], table: pa.Table | None = None) -> Path:
     """A copy of a recording whose document was changed by hand, and optionally its rows, too."""
-    with pq.ParquetFile(source, read_dictionary=["signal", "scope", "subject", "part"]) as file:
-        document = json.loads(file.metadata.metadata[METADATA_KEY])
-        rows = table if table is not None else file.read()
+    rows = _rows(source) if table is None else table
+    document = json.loads(pq.read_metadata(source).metadata[METADATA_KEY])
     change(document)
-    with pq.ParquetWriter(path, rows.schema.remove_metadata(), store_schema=False) as writer:
+    spelt = [name for name in rows.schema.names if name not in ("selectors", "values")]
+    with pq.ParquetWriter(path, rows.schema.remove_metadata(), store_schema=False, use_dictionary=spelt) as writer:
         writer.add_key_value_metadata({METADATA_KEY: json.dumps(document).encode()})
-        writer.write_table(rows)
+        times = sum(part == "times" for part in rows.column("part").to_pylist()) if "part" in spelt else 1
+        writer.write_table(rows.slice(0, times))
+        writer.write_table(rows.slice(times))
     return path
 
 
@@ -170,19 +184,47 @@ _RECORDINGS = st.builds(
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(recording=_RECORDINGS)
 def test_any_recording_comes_back_as_it_was(recording: Recording, tmp_path: Path) -> None:
-    """Whatever the numbers, names and texts are, what is read equals what was written, bit for bit."""
+    """Whatever the numbers, names and texts are, what is read equals what was written, bit for bit, signal by signal."""
     path = tmp_path / "any.parquet"
     write_recording(recording, path)
-    assert frozen(read_recording(path)) == frozen(recording)
+    assert frozen(read_recording(path)) == frozen(by_signal(recording))
 
 
 def test_many_row_groups_join(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A recording larger than a row group comes back whole, with series and distributions cut anywhere."""
-    monkeypatch.setattr(parquet, "_ROWS_PER_GROUP", 4)
+    """A recording larger than a row group comes back whole, with panels cut anywhere."""
+    monkeypatch.setattr(writing, "_SAMPLES_PER_GROUP", 1)
     path = tmp_path / "many.parquet"
     write_recording(a_recording(), path)
     assert pq.read_metadata(path).num_row_groups > 2
     assert frozen(read_recording(path)) == frozen(a_recording())
+
+
+def test_numbers_of_a_large_file_are_read_when_they_are_asked_for(
+    written: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A signal that nobody asks for is not read; what is read is what was written, as often as it is asked for."""
+    monkeypatch.setattr(writing, "_SAMPLES_PER_GROUP", 3)
+    monkeypatch.setattr(store, "_AT_ONCE", 0)
+    monkeypatch.setattr(store, "_KEPT_GROUPS", 1)
+    path = tmp_path / "large.parquet"
+    write_recording(a_recording(), path)
+    asked: list[tuple[int, list[str]]] = []
+    honest = pq.ParquetFile.read_row_group
+
+    def told(file: pq.ParquetFile, group: int, columns: list[str]) -> pa.Table:
+        asked.append((group, columns))
+        return honest(file, group, columns=columns)
+
+    monkeypatch.setattr(pq.ParquetFile, "read_row_group", told)
+    found = read_recording(path)
+    assert asked == [(0, ["values"])]  # the times
+    (panel,) = found.panels["kv.usage"]
+    assert panel.values.tolist() == [[0.5, 0.75, 1.0], [0.1, 0.2, 0.3]]
+    assert asked[1:] == [(1, ["values"])]
+    (spread,) = found.histogram_panels["latency.ttft"]
+    for _ in range(2):
+        assert frozen(spread.row(0)) == frozen(a_recording().histograms[0])
+        assert frozen(found.series[1]) == frozen(a_recording().series[1])
 
 
 def test_the_same_recording_gives_the_same_bytes(tmp_path: Path) -> None:
@@ -197,13 +239,20 @@ def test_the_same_recording_gives_the_same_bytes(tmp_path: Path) -> None:
 
 def test_sql_reads_a_mean_per_subject(written: Path) -> None:
     """The file answers an ordinary query with no help from triage."""
-    query = f"SELECT subject, avg(value) FROM '{written}' WHERE signal = 'kv.usage' GROUP BY 1 ORDER BY 1"
+    query = f"SELECT subject, list_avg(values) FROM '{written}' WHERE signal = 'kv.usage' ORDER BY 1"
     assert asked(query) == [("a", pytest.approx(0.75)), ("b", pytest.approx(0.2))]
+
+
+def test_sql_reads_a_row_a_sample(written: Path) -> None:
+    """Values meet their times again."""
+    query = f"""SELECT unnest(clock.values), unnest(curve.values) FROM '{written}' curve JOIN '{written}' clock
+        ON clock.part = 'times' AND clock.moments = curve.moments WHERE curve.signal = 'kv.usage' AND curve.subject = 'a'"""
+    assert asked(query) == [(100.0, 0.5), (115.0, 0.75), (130.125, 1.0)]
 
 
 def test_sql_tells_buckets_from_values(written: Path) -> None:
     """Parts and bounds are there to sum a distribution bucket by bucket; plain series have no bound."""
-    query = f"SELECT part, bound, sum(value) FROM '{written}' WHERE subject = 'a' GROUP BY ALL ORDER BY part, bound"
+    query = f"SELECT part, bound, list_sum(values) FROM '{written}' WHERE subject = 'a' ORDER BY part, bound"
     assert asked(query) == [
         ("bucket", 0.1, 9.0),
         ("bucket", 1.0, 12.0),
@@ -218,7 +267,7 @@ def test_an_unknown_sum_is_null_for_sql(tmp_path: Path) -> None:
     unknown = replace(a_recording().histograms[0], sums=np.full(3, nan))
     path = tmp_path / "x.parquet"
     write_recording(replace(a_recording(), histograms=(unknown,)), path)
-    assert asked(f"SELECT count(*), count(value) FROM '{path}' WHERE part = 'sum'") == [(3, 0)]
+    assert asked(f"SELECT len(values), list_count(values) FROM '{path}' WHERE part = 'sum'") == [(3, 0)]
     assert np.isnan(read_recording(path).histograms[0].sums).all()
 
 
@@ -314,21 +363,18 @@ def test_a_foreign_parquet_file_is_refused(tmp_path: Path) -> None:
         read_recording(path)
 
 
-def test_a_newer_form_is_said(written: Path, tmp_path: Path) -> None:
-    """A file of a later version asks for a newer triage, even if its document has fields unknown today."""
-    path = rewritten(written, tmp_path / "new", lambda d: d.update(schema="triage.recording/2", more=1))
-    with pytest.raises(DataError, match=r"triage\.recording/2") as caught:
+@pytest.mark.parametrize(("form", "hint"), [("triage.recording/3", "use a newer triage"), ("triage.recording/1", "record again")])
+def test_another_form_is_said(written: Path, tmp_path: Path, form: str, hint: str) -> None:
+    """A file of another version is told apart from a damaged one, even if its document has fields unknown today."""
+    path = rewritten(written, tmp_path / "new", lambda d: d.update(schema=form, more=1))
+    with pytest.raises(DataError, match=form) as caught:
         read_recording(path)
-    assert caught.value.hint == "use a newer triage"
+    assert caught.value.hint == hint
 
 
 BAD_DOCUMENTS: dict[str, Callable[[dict[str, Any]], object]] = {
     "no service": lambda d: d.pop("service"),
     "unknown key": lambda d: d.update(run="rm"),
-    "unknown scope": lambda d: d["heads"][0].update(subject=["planet", "a"]),
-    "negative samples": lambda d: d["heads"][0].update(samples=-3),
-    "more samples": lambda d: d["heads"][0].update(samples=10**15),
-    "too few rows": lambda d: d["heads"].pop(),
     "infinite step": lambda d: d.update(step=inf),
     "no step": lambda d: d.update(step=0),
     "NaN objective": lambda d: d["objectives"].update(ttft_p95_s=nan),
@@ -336,12 +382,9 @@ BAD_DOCUMENTS: dict[str, Callable[[dict[str, Any]], object]] = {
     "infinite event": lambda d: d["events"][0].update(time=inf),
     "event with more": lambda d: d["events"][0].update(more=1),
     "fact is a list": lambda d: d["facts"][0].update(value=[1]),
-    "bounds descend": lambda d: d["heads"][2].update(bounds=[1.0, 0.1]),
-    "other bounds": lambda d: d["heads"][2].update(bounds=[0.2, 1.0]),
-    "other subject": lambda d: d["heads"][0].update(subject=["replica", "b"]),
-    "other scope": lambda d: d["heads"][0].update(subject=["node", "a"]),
-    "other signal": lambda d: d["heads"][0].update(signal="queue.waiting"),
-    "heads swapped": lambda d: d["heads"].reverse(),
+    "unknown scope": lambda d: d["facts"][0].update(subject=["planet", "a"]),
+    "no origins": lambda d: d.update(origins=[]),
+    "origin without a metric": lambda d: d["origins"][0].pop("metric"),
     "nothing but the form": lambda d: [d.pop(key) for key in list(d) if key != "schema"],
 }
 
@@ -368,7 +411,7 @@ def test_a_document_that_is_no_json_is_refused(written: Path, tmp_path: Path, te
 
 
 def _rows(written: Path) -> pa.Table:
-    with pq.ParquetFile(written, read_dictionary=["signal", "scope", "subject", "part"]) as file:
+    with pq.ParquetFile(written, read_dictionary=LABELS) as file:
         return file.read()
 
 
@@ -377,18 +420,44 @@ def _with(table: pa.Table, name: str, values: Any) -> pa.Table:
     return table.set_column(index, table.schema.field(index), pa.array(values, table.schema.field(index).type))
 
 
+def _lists(table: pa.Table, change: Callable[[list[list[float | None]]], object]) -> pa.Table:
+    rows = table.column("values").to_pylist()
+    change(rows)
+    return _with(table, "values", rows)
+
+
+def _told(name: str, *values: Any) -> Callable[[pa.Table], pa.Table]:
+    """Rows whose first ones say something else in a column."""
+    return lambda table: _with(table, name, [*values, *table.column(name).to_pylist()[len(values) :]])
+
+
 BAD_ROWS: dict[str, Callable[[pa.Table], pa.Table]] = {
-    "sorted by value": lambda t: t.sort_by("value"),
-    "value NaN": lambda t: _with(t, "value", [nan] * len(t)),
-    "value infinite": lambda t: _with(t, "value", [inf] * len(t)),
-    "bucket without value": lambda t: _with(t, "value", [0.0] * (len(t) - 4) + [None] * 4),
-    "time infinite": lambda t: _with(t, "time", [inf] * len(t)),
-    "time stands still": lambda t: _with(t, "time", [1.0] * len(t)),
+    "times last": lambda t: t.take([1, 3, 2, 4, 5, 6, 0]),
+    "sorted by bound": lambda t: t.take([0, 1, 2, 5, 4, 3, 6]),
+    "value NaN": lambda t: _lists(t, lambda rows: rows[1].__setitem__(0, nan)),
+    "value null": lambda t: _lists(t, lambda rows: rows[1].__setitem__(0, None)),
+    "value infinite": lambda t: _lists(t, lambda rows: rows[1].__setitem__(0, inf)),
+    "bucket without value": lambda t: _lists(t, lambda rows: rows[4].__setitem__(0, None)),
+    "one value less": lambda t: _lists(t, lambda rows: rows[1].pop()),
+    "a value from the next row": lambda t: _lists(t, lambda rows: rows[1].append(rows[2].pop() or 0.0)),
+    "time infinite": lambda t: _lists(t, lambda rows: rows[0].__setitem__(2, inf)),
+    "time unknown": lambda t: _lists(t, lambda rows: rows[0].__setitem__(0, None)),
+    "time stands still": lambda t: _lists(t, lambda rows: rows.__setitem__(0, [1.0] * 3)),
+    "no times": lambda t: t.slice(1),
+    "times of nobody": _told("moments", 0, 1),
+    "moments below": _told("moments", 0, -1),
+    "origin beyond": _told("origin", None, 7),
+    "no origin": _told("origin", None, None),
+    "unknown scope": _told("scope", "service", "planet"),
+    "unknown part": _told("part", "times", "mean"),
     "no column": lambda t: t.drop_columns(["part"]),
-    "one more column": lambda t: t.append_column("more", t.column("time")),
-    "bound on values": lambda t: _with(t, "bound", [1.0] * len(t)),
-    "all buckets": lambda t: _with(t, "part", ["bucket"] * len(t)),
-    "one row less": lambda t: t.slice(1),
+    "one more column": lambda t: t.append_column("more", t.column("born")),
+    "bound on values": _told("bound", None, 1.0),
+    "all buckets": _told("part", "times", *["bucket"] * 6),
+    "bounds descend": lambda t: _with(t, "bound", [None, None, None, 1.0, 0.1, inf, None]),
+    "no last bucket": lambda t: pa.concat_tables([t.slice(0, 5), t.slice(6)]),
+    "no sums": lambda t: t.slice(0, 6),
+    "sums of another": _told("subject", "", "a", "b", "a", "a", "a", "b"),
 }
 
 
@@ -402,20 +471,87 @@ def test_rows_that_do_not_fit_the_document_are_refused(
         read_recording(path)
 
 
-def test_too_many_rows_are_refused_before_they_are_read(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A small file can claim any number of rows; the limit is held against the claim."""
-    monkeypatch.setattr(parquet, "MAX_ROWS", 10)
-    with pytest.raises(DataError, match="at most 10"):
+LIMITS = [("MAX_ROWS", 6), ("MAX_SAMPLES", 20), ("MAX_SAMPLES_OF_A_GROUP", 17), ("MAX_LABEL_BYTES", 100)]
+
+
+@pytest.mark.parametrize(("limit", "most"), LIMITS)
+def test_too_much_is_refused_before_it_is_read(written: Path, monkeypatch: pytest.MonkeyPatch, limit: str, most: int) -> None:
+    """A small file can claim any number of rows and numbers; the limits are held against the claim."""
+    monkeypatch.setattr(reading, limit, most)
+    with pytest.raises(DataError, match=f"at most {most} are read"):
         read_recording(written)
+
+
+def test_rows_do_not_count_as_one_matrix_because_they_follow_each_other(tmp_path: Path) -> None:
+    """Signals, sources, moments and buckets each have a matrix of their own."""
+    one = series("kv.usage", "a", [0.5, 0.75, 1.0])
+    later = replace(one, subject=replica("b"), times=TIMES + 1.0)
+    foreign = replace(one, subject=replica("c"), origin=replace(ORIGIN, dialect="sglang"))
+    other = replace(one, signal="batch.running")
+    coarse = replace(a_recording().histograms[0], subject=replica("b"), bounds=np.array([0.2, 1.0, inf]))
+    path = tmp_path / "x.parquet"
+    recording = replace(a_recording(), series=(one, later, foreign, other), histograms=(*a_recording().histograms, coarse))
+    write_recording(recording, path)
+    found = read_recording(path)
+    assert [len(panels) for panels in found.panels.values()] == [3, 1]
+    assert [len(panels) for panels in found.histogram_panels.values()] == [2]
+    assert frozen(found) == frozen(by_signal(recording))
 
 
 def test_a_signal_of_another_version_is_left_out_and_said(written: Path, tmp_path: Path) -> None:
     """A signal that this version has no word for does not spoil the rest, and does not vanish in silence."""
-    rows = _rows(written)
-    names = [*(["kv.of_the_future"] * 3), *rows.column("signal").to_pylist()[3:]]
-    path = rewritten(
-        written, tmp_path / "new", lambda d: d["heads"][0].update(signal="kv.of_the_future"), _with(rows, "signal", names)
-    )
+    path = rewritten(written, tmp_path / "new", lambda _: None, _told("signal", "", "kv.of_the_future")(_rows(written)))
     found = read_recording(path)
     assert [s.subject.id for s in found.series] == ["b"]
     assert any("kv.of_the_future" in problem for problem in found.problems)
+
+
+# Pages
+
+
+def _footer(written: Path) -> pq.FileMetaData:
+    return pq.read_metadata(written)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(at=st.integers(min_value=4, max_value=400), byte=st.integers(min_value=0, max_value=255))
+def test_headers_of_pages_never_break_the_reader(written: Path, tmp_path: Path, at: int, byte: int) -> None:
+    """Whatever a page's header holds, it is told in one sort of error, or the sizes are what the footer says."""
+    data = bytearray(written.read_bytes())
+    data[at] = byte
+    path = tmp_path / "broken.parquet"
+    path.write_bytes(data)
+    with suppress(pages.PageError):
+        pages.check_pages(path, _footer(written), no_dictionary="selectors")
+
+
+def test_a_page_that_holds_more_than_the_footer_says_is_refused(written: Path) -> None:
+    """A page's header that counts more values than announced is what a decompression bomb is made of."""
+    column = _footer(written).row_group(1).column(10)
+    assert column.path_in_schema == "values.list.element"
+    data = bytearray(written.read_bytes())
+    start = column.data_page_offset
+    before = _thrift(18)  # the numbers of six rows of three
+    place = data.index(before, start, start + 40)
+    data[place : place + len(before)] = _thrift(18 + 32)
+    written.write_bytes(data)
+    with pytest.raises(DataError, match="announces 18 values and has 50"):
+        read_recording(written)
+
+
+def _thrift(count: int) -> bytes:
+    """How a page's header says how many values it has: the first field of its structure, zigzag."""
+    return bytes([0x1C, 0x15, 2 * count])
+
+
+def test_texts_of_selectors_are_spelt_out(written: Path, tmp_path: Path) -> None:
+    """A long text in a dictionary takes a few bits a row and unpacks to any size."""
+    path = tmp_path / "bad.parquet"
+    with pq.ParquetFile(written, read_dictionary=LABELS) as file:
+        metadata, groups = dict(file.metadata.metadata or {}), [file.read_row_group(n) for n in range(file.num_row_groups)]
+    with pq.ParquetWriter(path, groups[0].schema.remove_metadata(), store_schema=False, use_dictionary=True) as writer:
+        writer.add_key_value_metadata({METADATA_KEY: metadata[METADATA_KEY]})
+        for group in groups:
+            writer.write_table(group)
+    with pytest.raises(DataError, match=r"selectors.* has a dictionary"):
+        read_recording(path)

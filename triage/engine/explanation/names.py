@@ -101,7 +101,7 @@ def _deployment(pods: Iterable[Subject]) -> str:
 
 
 def _series(recording: Recording, subject: Subject | None) -> Iterator[Series]:
-    return (one for one in recording.series if one.subject == subject)
+    return recording.about(subject) if subject is not None else iter(())
 
 
 def _label(recording: Recording, subject: Subject | None, *names: str) -> str:
