@@ -122,6 +122,9 @@ class _Wire(HTTPAdapter):
 _REFUSED = frozenset({http.Failure.ERROR, http.Failure.LARGE})
 """The server answers; only this is nothing that it will, or nothing that is read."""
 
+_HOPELESS = frozenset({http.Failure.LATE, http.Failure.UNREACHABLE})
+"""A server of which this is the first that is seen will not answer a second time either, and one would wait as long again."""
+
 
 def _moment(date: str) -> float:
     """Unix seconds of a date in a header; 0 if it is none."""
@@ -168,7 +171,7 @@ class _Server:
         """Whether the same question may fare better: the server is busy, or was there a moment ago."""
         if error.kind is http.Failure.ERROR:
             return error.is_busy
-        return error.kind is http.Failure.BROKEN or (self.wire.pace.heard and error.kind is not http.Failure.LARGE)
+        return self.wire.pace.heard or error.kind not in _HOPELESS
 
     def time(self) -> float:
         """The server's clock, Unix seconds."""
@@ -267,10 +270,10 @@ class _Server:
         """What to ask where a question failed: the same once more, or in smaller parts; if there are none it is lost."""
         tried = question in failures
         failures[question] = error
-        outgrown = error.kind in {http.Failure.LATE, http.Failure.LARGE}
-        smaller = question.smaller(in_time=outgrown)
-        if self._may_pass(error) and not tried and not (outgrown and smaller):
+        outgrown = question.is_large and error.kind in {http.Failure.LATE, http.Failure.LARGE}
+        if self._may_pass(error) and not tried and not outgrown:
             return [question]
+        smaller = question.smaller(in_time=outgrown)
         if not smaller:
             self.lose(error.reason, question.queries)
         return smaller

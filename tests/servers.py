@@ -8,6 +8,7 @@ import json
 import shutil
 import socket
 import ssl
+import struct
 import subprocess
 import sys
 import time
@@ -20,7 +21,7 @@ from http.client import HTTPConnection, HTTPResponse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from typing import AnyStr
+from typing import AnyStr, Literal
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -190,11 +191,15 @@ class Ask:
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer that a front gives itself."""
+    """An answer that a front gives itself.
+
+    :param ending: how it ends: whole, cut in the middle of its body, without a word (the connection is reset), or never
+    """
 
     status: int
     body: bytes
     headers: dict[str, str] = field(default_factory=dict)
+    ending: Literal["whole", "cut", "reset", "endless"] = "whole"
 
 
 @dataclass
@@ -229,6 +234,9 @@ class Front:
             return Reply(answer.status, passed, {"Content-Type": answer.headers.get("Content-Type", "")})
 
 
+_ON_AND_ON = b" " * (1 << 16)
+
+
 class _Handler(BaseHTTPRequestHandler):
     """Reads a request and lets the front answer it."""
 
@@ -247,14 +255,26 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         target = f"{parts.path}?{parts.query}" if parts.query else parts.path
         reply = self.front.answer(Ask(self.command, parts.path, headers, form), target, body)
+        self.close_connection = self.close_connection or reply.ending != "whole"
         try:
-            self.send_response(reply.status)
-            for name, value in {**reply.headers, "Content-Length": str(len(reply.body))}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(reply.body)
+            self._give(reply)
         except OSError:
             self.close_connection = True
+
+    def _give(self, reply: Reply) -> None:
+        """Sends an answer up to its end."""
+        if reply.ending == "reset":
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.connection.close()
+            return
+        self.send_response(reply.status)
+        length = {} if reply.ending == "endless" else {"Content-Length": str(len(reply.body))}
+        for name, value in {**reply.headers, **length}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(reply.body[: len(reply.body) // 2] if reply.ending == "cut" else reply.body)
+        while reply.ending == "endless":
+            self.wfile.write(_ON_AND_ON)
 
     do_GET = do_POST = do_PUT = do_DELETE = handle_one  # noqa: N815 - the names that http.server looks for
 

@@ -28,9 +28,6 @@ FEWEST_POINTS = 60
 """However many series there are, this many points are asked for: of two hours that is one each two minutes, so that what lasts
 five minutes shows in two of them at least."""
 
-_LEAST_HALVED = 50_000
-"""Samples, about 1.3 MB: if a server cannot give so many, the time that they cover is not to blame."""
-
 _SCRAPED, _POINTS_OF_SCRAPES = "target.up", 1000
 """Whether scrapes succeed is asked for scrape by scrape, as far as that is possible: who died a minute ago is not alive, and a
 sample a minute would say so two minutes later."""
@@ -249,9 +246,9 @@ class Query:
         return self.series * self.grid.points
 
     def halves(self) -> "list[Query]":
-        """The same for the two halves of the time; none if its answer ought to be small as it is."""
+        """The same for the two halves of the time; none if there is but one moment."""
         middle = self.grid.start + self.grid.points // 2 * self.grid.step
-        if self.samples < _LEAST_HALVED:
+        if self.grid.points < 2:
             return []
         first, second = (
             Grid(self.grid.start, middle - self.grid.step, self.grid.step),

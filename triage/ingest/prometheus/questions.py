@@ -18,6 +18,9 @@ MOST_RAW = 600_000
 """Samples of a service that are asked for as they are, about 15 MB of JSON: eight replicas with 64 cards, scraped every 30 s,
 over an hour and a half."""
 
+LARGE = 50_000
+"""Samples, about 1.3 MB: if a server cannot give so many, neither the time nor the metrics that they cover are to blame."""
+
 ANSWER = 250_000
 """Samples that one answer of several metrics should hold, about 6 MB of JSON."""
 
@@ -52,6 +55,12 @@ class Question:
             if len(self.queries) == 1
             else _joined([*map(_marked, *zip(*enumerate(self.queries), strict=True))])
         )
+
+    @property
+    def is_large(self) -> bool:
+        """Whether its size may be why it is not answered."""
+        span = float(self.raw)
+        return sum(_scraped(query, span) if self.raw else query.samples for query in self.queries) >= LARGE
 
     def smaller(self, *, in_time: bool) -> "list[Question]":
         """Questions that ask for the same in smaller answers; none if there is no smaller one.
