@@ -67,8 +67,25 @@ def test_the_wheel_holds_exactly_the_package_and_its_metadata(wheel: Path) -> No
     metadata = {name for name in names if name.parts[0].endswith(".dist-info")}
     expected = {*files_below(ROOT / "triage"), *("triage" / name for kind in MAPPED for name in files_below(ROOT / kind))}
     cases = {PurePosixPath("triage", "cases", *name.parts[2:]) for case in CASES for name in files_below(case)}
-    assert names - metadata == expected | cases
+    compiled = {PurePosixPath("triage", "compiled_data", f"{name}.json") for name in ("rules", "dialects", "signatures")}
+    assert names - metadata == expected | cases | compiled
     assert {name.name for name in metadata} >= {"METADATA", "RECORD", "entry_points.txt", "LICENSE"}
+
+
+def test_nothing_shipped_is_read_and_checked_at_a_start(installed: Path, tmp_path: Path) -> None:
+    """An installation takes rules, dialects and signatures as the wheel has them compiled, and writes no cache of its own."""
+    python = installed / "bin" / "python"
+    program = """
+import triage.yamltext
+triage.yamltext.load = None
+from triage.engine.rules.loading import load_rules
+from triage.ingest.language import load_language
+print(len(load_rules()), len(load_language().dialects))
+"""
+    told = run("env", f"XDG_CACHE_HOME={tmp_path / 'cache'}", python, "-c", program, folder=tmp_path)
+    rules, dialects = (len(list((ROOT / name).rglob("*.yaml"))) for name in ("rules", "collectors/dialects"))
+    assert told.split() == [str(rules), str(dialects)]
+    assert not (tmp_path / "cache").exists()
 
 
 def test_the_index_page_links_nothing_that_it_does_not_have(wheel: Path) -> None:

@@ -4,6 +4,7 @@ What a command needs it imports when it runs, so that help is instant.
 """
 
 import argparse
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -26,6 +27,10 @@ COMMANDS = (
 
 INTERRUPTED = 130
 """128 and SIGINT, as shells count."""
+
+_OBJECTS_BETWEEN = 100_000
+"""Objects that are made between two looks for garbage in circles: the usual 700 are looked through for nothing as a start makes
+thousands that stay."""
 
 BROKEN_PIPE = 141
 """128 and SIGPIPE."""
@@ -94,6 +99,7 @@ def program() -> NoReturn:
 
     A daemon thread inside C++ code aborts the process while the interpreter winds down, and the exit code would be a crash's.
     """
+    gc.set_threshold(_OBJECTS_BETWEEN)
     code = main()
     if is_anything_running():
         with suppress(OSError):

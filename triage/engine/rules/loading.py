@@ -1,7 +1,7 @@
 """Loads the rules: every YAML file of the shipped folders and of the folders that the user named, checked as a whole."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -10,12 +10,18 @@ from pydantic import BaseModel, ValidationError
 
 from triage import yamltext
 from triage.bundle import bundled
+from triage.compiled import Compiled
 from triage.errors import ConfigError, InputMissingError
 from triage.model import rule as model
 from triage.model.rule import Rule
 from triage.model.vocabulary import Cause, catalogue
 from triage.validation import Complaint, Fault, complaints, did_you_mean, faults_of
 
+COMPILED = Compiled(
+    "rules",
+    tuple(one for one in vars(model).values() if isinstance(one, type)),
+    ("triage.model.rule", "triage.model.vocabulary", "triage.model.observation", "triage.yamltext", __name__),
+)
 _UNKNOWN_SIGNAL = re.compile(r"no signal is called (\S+)")
 
 
@@ -34,9 +40,19 @@ def load_rules(folders: Iterable[Path] = ()) -> tuple[Rule, ...]:
 
     :raises TriageError: a folder is missing or empty, or files are faulty; all faults of all files are told at once
     """
+    every = (bundled("rules"), *folders)
+    found: tuple[Rule, ...] = COMPILED.load(every, checked)
+    return found
+
+
+def checked(folders: Sequence[Path]) -> tuple[Rule, ...]:
+    """The rules of all folders, read from their files.
+
+    :raises TriageError: a folder is missing or empty, or files are faulty
+    """
     found: dict[str, Rule] = {}
     faults: list[Fault] = []
-    for folder in (bundled("rules"), *folders):
+    for folder in folders:
         files = read_folder(folder)
         faults += [fault for file in files for fault in file.faults]
         found.update((file.rule.id, file.rule) for file in files if file.rule)

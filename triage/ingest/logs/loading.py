@@ -4,7 +4,7 @@ A folder holds ``lexicon.yaml``, ``statements.yaml`` and ``xid.yaml``, each opti
 list of signatures of lines, so that they can be sorted into files as one likes.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create
 
 from triage import yamltext
 from triage.bundle import bundled
+from triage.compiled import Compiled
 from triage.errors import ConfigError, InputMissingError
 from triage.ingest.logs.signatures import NAMED, Concepts, Signature, XidCode, group_of, searched
 from triage.ingest.logs.statements import CLASSES
@@ -56,6 +57,13 @@ class Signatures:
     xids: Mapping[str, XidCode]
 
 
+COMPILED = Compiled(
+    "signatures",
+    (Signatures, Signature, Concepts, XidCode),
+    ("triage.ingest.logs.signatures", "triage.ingest.logs.statements", "triage.yamltext", __name__),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class SignatureFile:
     """What one file holds, or what is wrong with it.
@@ -84,6 +92,15 @@ def load_signatures(folders: Iterable[Path] = ()) -> Signatures:
 
 @cache
 def _loaded(folders: tuple[Path, ...]) -> Signatures:
+    found: Signatures = COMPILED.load(folders, checked)
+    return found
+
+
+def checked(folders: Sequence[Path]) -> Signatures:
+    """The signatures of all folders, read from their files.
+
+    :raises TriageError: a folder is missing or empty, or files are faulty
+    """
     files = [file for folder in folders for file in read_folder(folder)]
     faults = [fault for file in files for fault in file.faults]
     if not faults:

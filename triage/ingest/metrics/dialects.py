@@ -1,6 +1,6 @@
 """Loads the dialects: every YAML file of ``collectors/dialects`` and of the folders that the user named, checked as a whole."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -10,11 +10,17 @@ from pydantic import ValidationError
 
 from triage import yamltext
 from triage.bundle import bundled
+from triage.compiled import Compiled
 from triage.errors import ConfigError, InputMissingError
 from triage.model.dialect import Dialect, Entry
-from triage.model.vocabulary import catalogue
+from triage.model.vocabulary import Combine, Scope, catalogue
 from triage.validation import Complaint, Fault, complaints, did_you_mean, faults_of
 
+COMPILED = Compiled(
+    "dialects",
+    (Dialect, Entry, Scope, Combine),
+    ("triage.model.dialect", "triage.model.vocabulary", "triage.yamltext", __name__),
+)
 _KEYS = frozenset((*Dialect.model_fields, *Entry.model_fields))
 _UNKNOWN_SIGNAL = "no signal is called "
 _QUIETLY = re2.Options()
@@ -33,6 +39,15 @@ def load_dialects(folders: Iterable[Path] = ()) -> tuple[Dialect, ...]:
 
 @cache
 def _loaded(folders: tuple[Path, ...]) -> tuple[Dialect, ...]:
+    found: tuple[Dialect, ...] = COMPILED.load(folders, checked)
+    return found
+
+
+def checked(folders: Sequence[Path]) -> tuple[Dialect, ...]:
+    """The dialects of all folders, read from their files.
+
+    :raises TriageError: a folder is missing, or files are faulty
+    """
     files = [file for folder in folders for file in read_folder(folder)]
     found = {file.dialect.name: file.dialect for file in files if file.dialect}
     faults = [fault for file in files for fault in file.faults]
