@@ -200,7 +200,32 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
         Row(("--state", "--keep"), lambda args: args.no_state, "nothing is remembered with --no-state", "give one of them"),
     ),
     "history": (
-        Row(("--since",), lambda args: args.service is None, "all services are shown as they are now", "name a SERVICE"),
+        Row(
+            ("--since", "--diagnose"),
+            lambda args: args.service is None,
+            "all services are shown as they are now",
+            "name a SERVICE",
+        ),
+        Row(("--since",), lambda args: args.diagnose is not None, "what was kept has a time of its own"),
+        Row(
+            ("--rules", "--signatures", "--playbooks", "--config", "--width", "--verbose", "--brief"),
+            lambda args: args.diagnose is None,
+            "nothing is diagnosed",
+            "add --diagnose, or leave it out",
+        ),
+        Row(
+            ("--lang",),
+            lambda args: args.diagnose is None and args.lang != "en",
+            "nothing is diagnosed",
+            "add --diagnose, or leave it out",
+        ),
+        Row(
+            ("--format",),
+            lambda args: args.diagnose is None and args.format in ("markdown", "html"),
+            "a history is told as text or JSON",
+            "choose text or json, or add --diagnose",
+        ),
+        *_FORMS,
     ),
     "playbook": (
         Row(
