@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 
@@ -36,9 +37,6 @@ _PATIENCE = 2.5
 """Intervals of a source for which a sample speaks (``_PATIENCE_CELLS`` of triage/engine/frame.py)."""
 
 _SLOWEST = 120.0
-_LOOKBACK = 240.0
-"""A server still shows what was sampled within five minutes; less, to be sure."""
-
 _TOLERANCE = 0.03
 """Values that differ by less are the same to a reader: three digits are shown, and scrapes do not fall on the ends of a span."""
 
@@ -126,7 +124,8 @@ class Term:
     """A value over so many seconds before a moment, in PromQL and as a server would work it out.
 
     :param text: given the seconds and the moment
-    :param value: given the seconds and moments, Unix seconds, shape (M,)
+    :param value: given the seconds and moments, Unix seconds, shape (M,); NaN where it answers nothing, infinite where nobody can
+        tell what
     """
 
     text: Callable[[float, Moment], str]
@@ -137,13 +136,13 @@ class Term:
 class Said:
     """A signal of some subjects, taken as one, as a server can say it.
 
-    :param mean: its mean over any time; None if that is no single term
+    :param means: ways to say its mean over any time, the usual one first; none if that is no single term
     :param cell: its value in a cell of the grid, which is ``width`` seconds long; None if a server cannot say it
     :param smooth: seconds over which a cell's value is a mean
     :param own: a series whose samples are about one in each cell, to which functions over time may be applied directly
     """
 
-    mean: Term | None = None
+    means: tuple[Term, ...] = ()
     cell: Term | None = None
     width: float = 0.0
     smooth: float = 0.0
@@ -233,14 +232,14 @@ class _Asked:
         if catalogue()[signal].kind is Kind.DISTRIBUTION:
             yield from _there(self._of_distribution(signal, subjects, stat))
         elif stat == "sum":
-            yield from _there(self.grown(signal, subjects))
+            yield from self.grown(signal, subjects)
         elif (said := self._said(signal, subjects)) is not None:
             yield from self._tried(said, signal, subjects, stat)
 
     def _tried(self, said: Said, signal: str, subjects: Sequence[Subject], stat: Stat) -> Iterator[Tried]:
         """The same of a signal that has a value in each cell."""
-        if stat == "mean" and said.mean is not None:
-            yield self._at_end(said.mean, self.length)
+        if stat == "mean":
+            yield from (self._at_end(mean, self.length) for mean in said.means)
         if stat in _EXTREMES:
             yield from self._extremes(said, stat)
         elif said.cell is not None and stat in ("last", "first"):
@@ -272,14 +271,14 @@ class _Asked:
         text = f"{lead}({inner})[{promql_duration(length)}:{promql_duration(self._step)}] @ {moment(end)})"
         values = term.value(width, served.moments_of(end, length, self._step) + aside)
         known = values[~np.isnan(values)]
-        return Tried(text, function(known) if len(known) else None)
+        return Tried(text, function(known) if len(known) and np.isfinite(known).all() else None)
 
     def _extremes(self, said: Said, stat: Stat) -> Iterator[Tried]:
         """The highest or lowest of the means over a moment."""
         cells = self.span.stop - self.span.start
         moment_ = moment_cells(cells, self._step)
         width = moment_ * self._step
-        ways = [] if said.mean is None else [(said.mean, width, width)]
+        ways = [(mean, width, width) for mean in said.means]
         if said.cell is not None and moment_ == 1:
             ways.append((said.cell, said.width, max(width, said.smooth)))
         elif said.cell is not None:
@@ -315,13 +314,9 @@ class _Asked:
         at = float(self.frame.grid.times[self.span.start + int(known[-1 if last else 0])])
         return Tried(cell.text(width, Moment(at)), _known(cell.value(width, np.array([at]))[0]))
 
-    def grown(self, signal: str, subjects: Sequence[Subject]) -> Tried | None:
-        """By how much a running total grew over the span."""
-        pair = self._growth(signal, subjects)
-        if pair is None:
-            return None
-        _, whole = pair
-        return self._at_end(whole, self.length)
+    def grown(self, signal: str, subjects: Sequence[Subject]) -> list[Tried]:
+        """By how much a running total grew over the span, in each way to say it."""
+        return [self._at_end(whole, self.length) for _, whole in self._growths(signal, subjects)]
 
     # Distributions
 
@@ -341,15 +336,15 @@ class _Asked:
             return Tried(text, served.observed_quantile(held, QUANTILES[stat], self.length, self.end))
         if stat == "sum":
             text = f"sum(increase({sum_and_count(part)[1]}[{promql_duration(self.length)}]{at.text}))"
-            counts = [served.rates(one.times, one.rates.sum(axis=1), self.length, np.array([self.end]))[0] for one in held]
-            return Tried(text, float(np.nansum(counts)) * self.length)
+            count = served.observed_count(held, self.length, np.array([self.end]))[0]
+            return Tried(text, _known(count * self.length))
         mean = Term(
             lambda width, at: _times(mean_observed(part, width, at), scale),
             lambda width, moments: served.observed_mean(held, width, moments),
         )
         if stat == "mean":
             return self._at_end(mean, self.length)
-        return next(self._extremes(Said(mean=mean), stat)) if stat in _EXTREMES else None
+        return next(self._extremes(Said(means=(mean,)), stat)) if stat in _EXTREMES else None
 
     def _parts(self, signal: str, subjects: Sequence[Subject]) -> tuple[Part, ...] | None:
         """The series of a measured signal of subjects; None if one of them is not measured, or cannot be said."""
@@ -395,25 +390,31 @@ class _Asked:
 
     def _rate(self, signal: str, subjects: Sequence[Subject]) -> Said | None:
         """What is counted per second."""
-        pair = self._growth(signal, subjects)
+        ways = [rate for rate, _ in self._growths(signal, subjects)]
         held = self._held(signal, subjects)
-        if pair is None or held is None:
+        if not ways or held is None:
             return None
         interval = max(interval_of(one.times) for one in held) or self.frame.recording.step
-        return Said(mean=pair[0], cell=pair[0] if interval * _MANY <= self._step else None, width=self._step)
+        return Said(means=tuple(ways), cell=ways[0] if interval * _MANY <= self._step else None, width=self._step)
 
-    def _growth(self, signal: str, subjects: Sequence[Subject]) -> tuple[Term, Term] | None:
-        """How much running totals of subjects grow: per second, and in all."""
+    def _growths(self, signal: str, subjects: Sequence[Subject]) -> list[tuple[Term, Term]]:
+        """How much running totals of subjects grow, per second and in all: as a rate, and as what stands at both ends."""
         parts, held = self._parts(signal, subjects), self._held(signal, subjects)
         if parts is None or held is None or not parts[0].origin.counter:
-            return None
-        if any(one.origin.born > self._begin for one in held):
-            return self._born(parts, held)
+            return []
+        ways = []
+        if not any(one.origin.born > self._begin for one in held):
+            ways.append(self._by_rate(parts, held))
+        if (between := self._between(parts, held)) is not None:
+            ways.append(between)
+        return ways
+
+    def _by_rate(self, parts: Sequence[Part], held: Sequence[Series]) -> tuple[Term, Term]:
+        """The same of totals that were there before the span."""
         across = self.across
 
         def value(width: float, moments: Floats) -> Floats:
-            rows = [served.rates(one.times, one.values, width, moments) for one in held]
-            return statistics.together(rows, across)
+            return served.growth(held, width, moments, across)
 
         def text(width: float, at: Moment) -> str:
             return together(parts, across, ranged("rate", width, at))
@@ -423,11 +424,13 @@ class _Asked:
 
         return Term(text, value), Term(whole, lambda width, moments: value(width, moments) * width)
 
-    def _born(self, parts: Sequence[Part], held: Sequence[Series]) -> tuple[Term, Term] | None:
-        """The same of totals that began at 0 where they appeared: a rate would not count what they began with."""
+    def _between(self, parts: Sequence[Part], held: Sequence[Series]) -> tuple[Term, Term] | None:
+        """The same of totals that do not fall, as the difference of two moments: what they began with counts, too."""
         first = parts[0]
         plain = len(parts) == len(first.selectors) == 1 and not first.by and not first.origin.copies
         if not plain or self.across is not Combine.SUM or first.origin.combine != "sum":
+            return None
+        if any(one.origin.fell > self._begin for one in held):
             return None
 
         def text(width: float, at: Moment) -> str:
@@ -435,9 +438,7 @@ class _Asked:
             return _times(f"(sum({selector}{at.text}) - (sum({selector}{before.text}) or vector(0)))", first.origin.scale)
 
         def value(width: float, moments: Floats) -> Floats:
-            grown = [served.totals_at(one, moments) - served.totals_at(one, moments - width) for one in held]
-            gone = [moments - one.times[-1] > _LOOKBACK for one in held]
-            return np.where(np.any(gone, axis=0), np.nan, np.sum(grown, axis=0))
+            return np.asarray(np.sum([served.grown(one, width, moments) for one in held], axis=0))
 
         rate = Term(lambda width, at: f"{text(width, at)} / {width:g}", lambda width, moments: value(width, moments) / width)
         return rate, Term(text, value)
@@ -469,7 +470,7 @@ class _Asked:
             else None
         )
         width = patience if is_last else self._apart(held)
-        return Said(mean if whole and not flagged else None, cell if whole or not is_last else None, width, 0.0, own)
+        return Said((mean,) if whole and not flagged else (), cell if whole or not is_last else None, width, 0.0, own)
 
     def _apart(self, held: Sequence[Series]) -> float:
         """Length of a cell; a second less where samples lie on its edges, of which not every server leaves out the first."""
@@ -480,24 +481,26 @@ class _Asked:
     def _ratio(self, part: str, whole: str, subjects: Sequence[Subject], *, bounded: bool) -> Said | None:
         """One rate by another, over the last minute."""
         pair = self._pair(part, whole, subjects)
-        if pair is None or pair[0].mean is None or pair[1].mean is None:
+        if pair is None or not pair[0].means or not pair[1].means:
             return None
-        above, below = pair[0].mean, pair[1].mean
+        above, below = pair[0].means[0], pair[1].means[0]
         width = max(1, round(_MINUTE / self._step)) * self._step
 
         def value(width: float, moments: Floats) -> Floats:
             lower = below.value(width, moments)
             with np.errstate(invalid="ignore", divide="ignore"):
-                return np.where(lower > 0, above.value(width, moments) / lower, np.nan)
+                shares = np.where(lower > 0, above.value(width, moments) / lower, np.nan)
+            return np.where(np.isinf(lower), np.inf, shares)
 
         def text(width: float, at: Moment) -> str:
             return f"{above.text(width, at)} / ({below.text(width, at)} > 0)"
 
-        greatest = float(np.nanmax(value(width, served.moments_of(self.end, self.length, self._step)), initial=0.0))
+        shares = value(width, served.moments_of(self.end, self.length, self._step))
+        greatest = float(np.max(shares[np.isfinite(shares)], initial=0.0))
         if not (bounded and greatest > 1.0):
             return Said(cell=Term(text, value), width=width, smooth=width)
         most = Term(
-            lambda width, at: f"clamp_max({text(width, at)}, 1)", lambda width, moments: np.minimum(value(width, moments), 1.0)
+            lambda width, at: f"clamp_max({text(width, at)}, 1)", lambda width, moments: _at_most_one(value(width, moments))
         )
         return Said(cell=most, width=width, smooth=width)
 
@@ -547,7 +550,12 @@ def _there(tried: Tried | None) -> Iterator[Tried]:
 
 
 def _known(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
+    return float(value) if np.isfinite(value) else None
+
+
+def _at_most_one(shares: Floats) -> Floats:
+    """Shares that are not above 1, unless nobody can tell them."""
+    return np.where(np.isinf(shares), shares, np.minimum(shares, 1.0))
 
 
 def _times(text: str, scale: float) -> str:
@@ -680,11 +688,10 @@ def share_reckoned(
     """
     asked = _Asked(frame, span, Combine.SUM)
     having = [_having(frame, name, subjects) for name in (part, whole)]
-    tried = [asked.grown(name, some) if some else None for name, some in zip((part, whole), having, strict=True)]
-    if value is not None and tried[0] is not None and tried[1] is not None:
-        above, below = tried[0].value, tried[1].value
-        if above is not None and below and _agree(above / below, value):
-            return Reckoning(f"{tried[0].text} / {tried[1].text}")
+    ways = [asked.grown(name, some) if some else [] for name, some in zip((part, whole), having, strict=True)]
+    for above, below in product(*ways):
+        if value is not None and above.value is not None and below.value and _agree(above.value / below.value, value):
+            return Reckoning(f"{above.text} / {below.text}")
     return looked_at(frame, (part, whole), subjects, span)
 
 

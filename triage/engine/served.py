@@ -9,13 +9,21 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from triage.engine.quantiles import quantile
+from triage.engine.statistics import together
 from triage.model.recording import Floats, Histogram, Series
+from triage.model.vocabulary import Combine
 
 _NEAR = 1.1
 """Samples within this many of their usual distances of an end of a range are taken to reach it."""
 
-_LOOKBACK = 300.0
-"""Seconds for which a server takes the last sample for the value of now."""
+_SHOWN = 240.0
+"""A server still shows what was sampled within five minutes; less, to be sure."""
+
+_UNSURE = 0.02
+"""Chosen: the part of a value by which a server's answer may be unknown and is still taken for known: hardly seen."""
+
+_IRREGULAR = 0.1
+"""Chosen: the part by which distances of samples differ that come at one interval: scrapes are late by little."""
 
 _NONE = np.nan
 
@@ -48,56 +56,112 @@ def over(one: Series, width: float, end: float, function: Callable[[Floats], flo
     return function(samples) if len(samples) else None
 
 
-def rates(times: Floats, growth: Floats, width: float, moments: Floats) -> Floats:
-    """``rate`` at some moments, shape (M, …).
+def rates(times: Floats, growth: Floats, width: float, moments: Floats) -> tuple[Floats, Floats]:
+    """``rate`` at some moments: the least and the most that it can be, shape (M, …) each.
+
+    A server takes a total to have begun where a line through its samples is 0, if that is nearer than it would extrapolate
+    otherwise; how far it then goes differs between versions. What stood there before the recording is not known, so where a
+    total is small beside what it grew by, or begins inside the range, the two are apart; also where it begins inside the range and
+    its samples come so irregularly that nobody knows how long the first rate held.
 
     :param growth: rates per second since the sample before, shape (T, …)
     """
-    before = times[0] - (float(np.median(np.diff(times))) if len(times) > 1 else width)
+    apart = np.diff(times)
+    usual = float(np.median(apart)) if len(apart) else width
+    firsts = {usual}
+    if len(apart) and (times[0] - usual > moments - width).any():
+        firsts |= {one for one in (float(apart.min()), float(apart.max())) if abs(one - usual) > _IRREGULAR * usual}
+    found = [_rates(times, growth, times[0] - first, width, moments) for first in sorted(firsts)]
+    if len(found) == 1:
+        return found[0]
+    return np.min([least for least, _ in found], axis=0), np.max([most for _, most in found], axis=0)
+
+
+def _rates(times: Floats, growth: Floats, before: float, width: float, moments: Floats) -> tuple[Floats, Floats]:
+    """The same of what was first sampled at a moment."""
     at = np.concatenate(([before], times))
     shape = (-1,) + (1,) * (growth.ndim - 1)
     grown = np.cumsum(np.nan_to_num(growth) * np.diff(at).reshape(shape), axis=0)
     totals = np.concatenate((np.zeros((1, *growth.shape[1:])), grown))
     low, high = _inside(at, width, moments)
     count = high - low
-    first, last = at[np.minimum(low, len(at) - 1)], at[np.maximum(high - 1, 0)]
+    began, ended = np.minimum(low, len(at) - 1), np.maximum(high - 1, 0)
+    first, last = at[began], at[ended]
+    inside = totals[ended] - totals[began]
     with np.errstate(invalid="ignore", divide="ignore"):
         sampled = np.where(count >= 2, last - first, _NONE)
         usual = sampled / (count - 1)
         to_start, to_end = first - (moments - width), moments - last
-        left = np.where(to_start >= _NEAR * usual, usual / 2.0, to_start)
-        right = np.where(to_end >= _NEAR * usual, usual / 2.0, to_end)
-        factor = (sampled + left + right) / sampled / width
-    inside = totals[np.maximum(high - 1, 0)] - totals[np.minimum(low, len(at) - 1)]
-    return np.asarray(inside * factor.reshape(shape))
+        reach = _NEAR * usual
+        right = np.where(to_end >= reach, usual / 2.0, to_end)
+        to_zero = np.where(inside > 0, sampled.reshape(shape) * totals[began] / inside, np.inf)
+        farthest, nearest = np.where(to_start >= reach, reach, to_start), np.where(to_start >= reach, usual / 2.0, to_start)
+        left = [np.minimum(to_zero, nearest.reshape(shape))]
+        left.append(np.where(to_zero >= reach.reshape(shape), left[0], farthest.reshape(shape)))
+        both = [inside * (((sampled + right).reshape(shape) + each) / sampled.reshape(shape) / width) for each in left]
+    return np.asarray(both[0]), np.asarray(both[1])
 
 
-def totals_at(one: Series, moments: Floats) -> Floats:
-    """A running total that was 0 before it appeared, as its last sample shows it."""
-    if not len(one.times):
-        return np.zeros(len(moments))
-    before = np.concatenate(([one.times[0] - _LOOKBACK], one.times[:-1]))
-    usual = float(np.median(np.diff(one.times))) if len(one.times) > 1 else 0.0
-    before[0] = one.times[0] - usual
+def sure(least: Floats, most: Floats) -> Floats:
+    """What lies between two bounds, where they are about the same; infinite where a server's answer cannot be told."""
+    with np.errstate(invalid="ignore"):
+        return np.where(most - least > _UNSURE * np.abs(most), np.inf, (least + most) / 2.0)
+
+
+def grown(one: Series, width: float, moments: Floats) -> Floats:
+    """What a running total shows at some moments less what it showed some seconds before, shape (M,).
+
+    Infinite where that is not known: where the last sample is too old, or the total began with what nobody saw it count.
+    """
+    first = one.times[0] - (float(np.median(np.diff(one.times))) if len(one.times) > 1 else 0.0)
+    before = np.concatenate(([first], one.times[:-1]))
     counted = np.concatenate(([0.0], np.cumsum(np.nan_to_num(one.values) * (one.times - before))))
-    return counted[np.searchsorted(one.times, moments + 1e-6, side="right")]
+    now, then = (counted[np.searchsorted(one.times, at + 1e-6, side="right")] for at in (moments, moments - width))
+    began_inside = (moments - width < first) & (moments >= first)
+    unknown = (moments - one.times[-1] > _SHOWN) | (began_inside & (one.origin.born != one.times[0]))
+    return np.where(unknown, np.inf, now - then)
+
+
+def growth(some: Sequence[Series], width: float, moments: Floats, how: Combine) -> Floats:
+    """``rate`` of several running totals put together, at some moments, shape (M,); infinite where it cannot be told."""
+    bounds = zip(*(rates(one.times, one.values, width, moments) for one in some), strict=True)
+    least, most = (together(list(rows), how) for rows in bounds)
+    return sure(least, most)
+
+
+def observed_count(some: Sequence[Histogram], width: float, moments: Floats) -> Floats:
+    """``rate`` of how many were observed, shape (M,); infinite where it cannot be told."""
+    return sure(*_added([rates(one.times, one.rates.sum(axis=1), width, moments) for one in some]))
 
 
 def observed_mean(some: Sequence[Histogram], width: float, moments: Floats) -> Floats:
-    """Mean of what was observed in the range before each moment."""
-    sums = np.nansum([rates(one.times, one.sums, width, moments) for one in some], axis=0)
-    counts = np.nansum([rates(one.times, one.rates.sum(axis=1), width, moments) for one in some], axis=0)
+    """Mean of what was observed in the range before each moment; infinite where it cannot be told."""
+    sums = _added([rates(one.times, one.sums, width, moments) for one in some])
+    counts = _added([rates(one.times, one.rates.sum(axis=1), width, moments) for one in some])
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(counts > 0, sums / counts, _NONE)
+        means = [np.where(below > 0, above / below, _NONE) for above, below in zip(sums, reversed(counts), strict=True)]
+    return sure(means[0], means[1])
 
 
 def observed_quantile(some: Sequence[Histogram], share: float, width: float, end: float) -> float | None:
-    """``histogram_quantile`` over the buckets of several, which they must share."""
-    if any(len(one.bounds) != len(some[0].bounds) or (one.bounds != some[0].bounds).any() for one in some):
+    """``histogram_quantile`` over the buckets of several, which they must share; None if it cannot be told."""
+    bounds = some[0].bounds
+    if any(len(one.bounds) != len(bounds) or (one.bounds != bounds).any() for one in some):
         return None
-    counts = np.nansum([rates(one.times, one.rates, width, np.array([end]))[0] for one in some], axis=0)
-    found = quantile(counts, some[0].bounds, share) if np.isfinite(counts).all() else None
-    return None if found is None else found.estimate
+    at = np.array([end])
+    found = [
+        quantile(np.diff(np.maximum.accumulate(cumulative[0]), prepend=0.0), bounds, share)
+        for cumulative in _added([rates(one.times, one.rates.cumsum(axis=1), width, at) for one in some])
+    ]
+    if found[0] is None or found[1] is None:
+        return None
+    least, most = sorted(one.estimate for one in found if one is not None)
+    return (least + most) / 2.0 if most - least <= _UNSURE * most else None
+
+
+def _added(bounds: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    """Sums of the least and of the most of several."""
+    return np.nansum([low for low, _ in bounds], axis=0), np.nansum([high for _, high in bounds], axis=0)
 
 
 def moments_of(end: float, length: float, step: float) -> Floats:

@@ -57,6 +57,7 @@ class Origin:
     :param plain: a query can say all that was done with the samples
     :param born: when a running total last appeared that was counted from 0, since its target shows that it was not there before,
         Unix seconds; 0 if none did
+    :param fell: when a running total last fell (its process began anew), Unix seconds; 0 if none did
     :param series: how many series of the source it is made of
     """
 
@@ -72,6 +73,7 @@ class Origin:
     flag: str = ""
     plain: bool = True
     born: float = 0.0
+    fell: float = 0.0
     series: int = 1
 
 

@@ -222,6 +222,31 @@ def test_restarts_are_not_backward_steps() -> None:
 
 
 def test_cumulative_buckets_become_observations() -> None:
-    """Scrapes are not atomic: a bucket that is behind the one below it has no negative observations."""
-    rates = bucket_rates(np.array([[1.0, 2.0], [3.0, 1.9], [4.0, 4.0]]))
-    assert rates == pytest.approx(np.array([[1.0, 2.0, 1.0], [2.0, 0.0, 2.1]]))
+    """Scrapes are not atomic: what a bucket lacks was counted a scrape too early, and moves."""
+    rates = bucket_rates(floats(60.0, 90.0), np.array([[1.0, 2.0], [3.0, 1.9], [4.0, 4.0]]))
+    assert rates == pytest.approx(np.array([[1.0, 1.9, 1.0], [2.0, 0.0, 2.1]]))
+
+
+def test_a_bucket_that_not_all_have_lacks_nothing() -> None:
+    """Of replicas with other buckets a bound of one holds less than one of the other below it, for ever."""
+    rates = bucket_rates(floats(60.0, 90.0, 120.0), np.array([[2.0, 2.0, 2.0], [1.0, 1.0, 1.0], [4.0, 4.0, 4.0]]))
+    assert rates == pytest.approx(np.tile([2.0, 0.0, 2.0], (3, 1)))
+
+
+@given(
+    counts=st.lists(st.lists(st.integers(0, 3), min_size=4, max_size=4), min_size=1, max_size=4),
+    bucket=st.integers(0, 2),
+    late=st.sampled_from([-2, -1, 1, 2]),
+)
+def test_a_torn_scrape_counts_nothing_twice(counts: list[list[int]], bucket: int, late: int) -> None:
+    """An observation that the last bucket shows a scrape or two before or after its own one is one observation of its own."""
+    apart = 5
+    seen = np.zeros((2 * apart + apart * len(counts), 4))
+    for place, row in enumerate(counts, 1):
+        seen[apart * place] += row
+        seen[apart * place, 3] += 1
+        seen[apart * place + late, bucket] += 1
+        seen[apart * place + late, 3] -= 1
+    rates = bucket_rates(STEP * np.arange(1.0, len(seen) + 1), np.cumsum(seen, axis=1).T / STEP)
+    assert (rates >= 0).all()
+    assert (rates * STEP).sum(axis=0) == pytest.approx(seen.sum(axis=0))

@@ -192,9 +192,12 @@ class Assembler:
             return one.times, one.values / (one.times - begun)
         company = self._company.of(one, group)
         times, totals = (one.times, one.values) if company is None else since_absence(one.times, one.values, company)
+        falls = np.flatnonzero(one.values[1:] < one.values[:-1])
+        if len(falls):
+            self._done = replace(self._done, fell=max(self._done.fell, float(one.times[falls[-1] + 1])))
         if len(times) > len(one.times):
-            fell = bool((np.diff(one.values) < 0).any())
-            self._done = Made(plain=self._done.plain and not fell, born=max(self._done.born, float(one.times[0])))
+            plain = self._done.plain and not len(falls)
+            self._done = replace(self._done, plain=plain, born=max(self._done.born, float(one.times[0])))
         return to_rates(times, totals)
 
     def _in_range(self, group: Group, times: Floats, values: Floats) -> Samples:
@@ -385,7 +388,7 @@ def _histogram(group: Group, rows: dict[float, Samples], sums: Samples | None, o
         group.subject,
         times,
         np.array(bounds) * entry.scale,
-        bucket_rates(np.maximum.accumulate(cumulative, axis=0)),
+        bucket_rates(times, cumulative),
         _on(times, *sums) * entry.scale if sums else np.full(len(times), np.nan),
         origin,
     )

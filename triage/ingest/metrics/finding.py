@@ -34,10 +34,12 @@ class Made:
     :param plain: nothing but what a query says, too
     :param born: when a running total last appeared that was counted from 0, since its target shows that it was not there before,
         Unix seconds; 0 if none did
+    :param fell: when a running total last fell, Unix seconds; 0 if none did
     """
 
     plain: bool = True
     born: float = 0.0
+    fell: float = 0.0
 
 
 class Finder:
@@ -77,6 +79,7 @@ class Finder:
             flag=_flag(entry),
             plain=made.plain and alone and not (entry.items or entry.asked),
             born=made.born,
+            fell=made.fell,
             series=len(group.parts),
         )
 

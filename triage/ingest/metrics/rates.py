@@ -15,6 +15,10 @@ STALENESS_STEPS = 2.5
 """A sample speaks for this many scrape intervals: one missed scrape is bridged, two are a gap."""
 
 
+_TORN = 2
+"""Chosen: scrapes for which buckets that were read one after the other can disagree."""
+
+
 def to_rates(times: Floats, totals: Floats) -> Samples:
     """Mean rates per second between samples of a running total, at the later sample's time.
 
@@ -150,12 +154,30 @@ def _reduced(rows: Floats, how: Combine) -> Floats:
             return np.asarray(np.nanmin(rows, axis=0))
 
 
-def bucket_rates(cumulative: Floats) -> Floats:
+def bucket_rates(times: Floats, cumulative: Floats) -> Floats:
     """Observations in each bucket from cumulative buckets.
 
-    Scrapes are not atomic, so a lower bucket can be ahead of a higher one by a few observations: negative differences become 0.
+    Scrapes are not atomic: a bucket can be an observation ahead of a higher one, or behind it, and no longer is a scrape or two
+    later. What a bucket lacks then was counted too early, or is counted too late: it is moved, and nothing counts twice. What a
+    bucket lacks besides (one that not all replicas have) is nothing.
 
+    :param times: shape (T,)
     :param cumulative: rates by upper bound, ascending, shape (B, T)
     :returns: shape (T, B)
     """
-    return np.diff(cumulative, axis=0, prepend=0.0).clip(min=0.0).T
+    seconds = np.diff(times, prepend=times[:1] - (sample_step(times) or 1.0))
+    counts = np.diff(cumulative, axis=0, prepend=0.0) * seconds
+    if (counts < 0).any():
+        for apart in range(1, _TORN + 1):
+            _move(counts[:, apart:], counts[:, :-apart])
+        for apart in range(1, _TORN + 1):
+            _move(counts[:, :-apart], counts[:, apart:])
+        counts = np.diff(np.maximum.accumulate(np.cumsum(counts, axis=0), axis=0), axis=0, prepend=0.0).clip(min=0.0)
+    return np.asarray((counts / seconds).T)
+
+
+def _move(to: Floats, out_of: Floats) -> None:
+    """Makes up for what is below zero out of what is counted elsewhere, as far as that goes."""
+    moved = np.minimum(-to, out_of).clip(min=0.0)
+    to += moved
+    out_of -= moved
