@@ -175,7 +175,8 @@ class _Target:
         for (name, labels), samples in sorted(self.columns.items()):
             own = {f"exported_{label}" if label in added else label: value for label, value in labels}
             made.append(_raw(name, {**own, **added}, samples))
-        return [replace(one, added=frozenset(added)) for one in made]
+        shown_at = self.address.url(self.paths[0])
+        return [replace(one, added=frozenset(added), shown_at=shown_at) for one in made]
 
     @property
     def is_down(self) -> bool:

@@ -179,6 +179,7 @@ def test_engine_that_works(collector: Collector, request_for: Asking) -> None:
     assert values(recording, "target.up") == [1, 1, 1, 1]
     assert set(values(recording, "target.samples")) == {float(sum(not line.startswith("#") for line in PAYLOAD.splitlines()))}
     assert {one.subject for one in recording.series if one.signal.startswith("queue.")} == {replica}
+    assert {one.origin.shown_at for one in recording.series} == {f"http://{server.address}/metrics"}
     assert recording.links[replica] == (Subject(Scope.NODE, "box"),)
     assert [(source.name, source.state, source.reason) for source in recording.sources] == [("endpoints", "ok", "")]
 

@@ -140,9 +140,33 @@ def test_the_maximum_of_a_ratio_is_no_ratio_of_maxima() -> None:
 
 
 def test_a_source_that_speaks_no_promql_has_no_query() -> None:
-    """NVML, a log, an endpoint read directly."""
+    """NVML, a log."""
     frame = framed({"kv.usage": 0.5}, {"kv.usage": Origin("nvml", "x")})
     assert asked(frame, "kv.usage") == Reckoning()
+
+
+def test_an_endpoint_is_looked_at_where_it_shows_its_metrics() -> None:
+    """It has no history to ask for; of a scrape itself nothing is shown there but how it ends."""
+    shown_at = "http://127.0.0.1:8000/metrics"
+    frame = framed({"kv.usage": 0.5}, {"kv.usage": Origin("vllm", "vllm:kv_cache_usage_perc", shown_at=shown_at)})
+    found = asked(frame, "kv.usage")
+    assert found.query == ""
+    assert [one.query for one in found.inputs] == ["curl -s http://127.0.0.1:8000/metrics | grep '^vllm:kv_cache_usage_perc'"]
+    frame = framed({"target.up": 1.0}, {"target.up": Origin("prometheus", "up", shown_at=shown_at)})
+    (up,) = asked(frame, "target.up").inputs
+    assert up.query.startswith("curl -s -o /dev/null -w '%{http_code} after")
+
+
+def test_a_total_that_does_not_fall_is_what_it_gained_where_a_server_would_extrapolate() -> None:
+    """Nothing was counted before: a server takes it to have begun where it was 0, the difference is what it is."""
+    values = [0.0] * 75 + [2.0] * 5
+    frame = framed({"preemptions": values}, {"preemptions": COUNTER})
+    difference = f'(sum(pre_total{{pod="a"}} @ {END}) - (sum(pre_total{{pod="a"}} @ {END} offset 10m) or vector(0)))'
+    assert asked(frame, "preemptions", "sum").query in (difference, f'sum(increase(pre_total{{pod="a"}}[10m] @ {END}))')
+    fell = replace(COUNTER, fell=BEGIN + 900)
+    begun = [float("nan")] * 59 + [2.0] * 21
+    frame = framed({"preemptions": begun}, {"preemptions": replace(fell, born=BEGIN + 900)})
+    assert asked(frame, "preemptions", "sum").query == ""
 
 
 def test_what_a_query_cannot_say_is_derived() -> None:

@@ -1,11 +1,15 @@
 """A diagnosis completed from memory."""
 
+import pytest
+
 from tests.tui import case
-from triage.memory.life import Holds
-from triage.memory.recall import Recalled
+from triage.memory.life import Holds, Life, Phase
+from triage.memory.looks import kind_key
+from triage.memory.memory import Held, Memory
+from triage.memory.recall import Pictures, Recalled, recalled
 from triage.memory.reference import Pace
 from triage.memory.watch import Watch
-from triage.model.diagnosis import Diagnosis, LayerState, Promised
+from triage.model.diagnosis import Diagnosis, LayerState, Promised, Status
 from triage.model.recording import Window
 
 PACE = Pace(shortest=30.0, longest=600.0, keep=1200.0, sampled=True)
@@ -77,6 +81,23 @@ def test_what_is_known_to_be_gone_ends_after_the_hold() -> None:
     gone = {seconds: watching.saw(_at(held, case.START + seconds), Window(0, 1, 0)) for seconds in (610, 700, 730, 740)}
     assert all("not seen any more since 08:10:10" in one.summary for one in gone[700].diagnosis.findings)
     assert gone[740].diagnosis.findings == ()
+
+
+@pytest.mark.parametrize(
+    ("phase", "gone", "headline"),
+    [
+        (Phase.ENDING, case.START + 300, "Healthy for users again; not yet called over: Samples missing, gone since 08:05:00."),
+        (Phase.ONGOING, None, "Healthy for users again; still there: Samples missing, since 08:01:40."),
+    ],
+)
+def test_a_state_that_waits_says_what_for(phase: Phase, gone: float | None, headline: str) -> None:
+    """Users are well, and the state is not yet: the headline never says that all is well under a state that is not."""
+    well = case.diagnosis(case.recording(case.START + 60)).model_copy(update={"status": Status.HEALTHY})
+    end = case.START + 400
+    life = Life("Samples missing", "warning", case.START + 100, end, end, end, end, phase, gone=gone)
+    memory = Memory(end, {kind_key("metric-scrape-gap"): life}, Status.DEGRADED, Held(Status.DEGRADED.value, case.START + 100))
+    shown = recalled(_at(well, end), memory, Pictures()).diagnosis
+    assert (shown.status, shown.headline) == (Status.DEGRADED, headline)
 
 
 def test_the_cause_that_is_remembered_stays_first() -> None:

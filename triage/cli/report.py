@@ -11,13 +11,15 @@ from types import MappingProxyType
 
 from triage.cli.effective import Judging
 from triage.engine.diagnose import diagnose
+from triage.engine.explanation.names import Names, names_of
 from triage.errors import ExitCode, UsageError
 from triage.ingest.logs.loading import Signatures
-from triage.ingest.logs.searching import KERNEL_XID, counting, grep_of
+from triage.ingest.logs.searching import KERNEL_XID, counting, grep_of, in_journal, in_pod
 from triage.language.lang import Lang
 from triage.model.diagnosis import Diagnosis, Evidence, RuledOut, Status
 from triage.model.playbook import Advice, Playbook
-from triage.model.recording import Recording
+from triage.model.recording import Recording, Subject
+from triage.model.vocabulary import Scope
 from triage.playbooks import advice, fitted, load_playbook
 from triage.render import render
 from triage.render.terminal import terminal
@@ -103,26 +105,52 @@ def diagnosed(recording: Recording, judging: Judging) -> Diagnosis:
         mutes=judging.mutes(recording.service),
         ruleset=judging.ruleset,
     )
-    told = tuple(_searched(one, diagnosis, judging.signatures) for one in diagnosis.ruled_out)
-    return diagnosis.model_copy(update={"ruled_out": told})
+    lines = _Lines(diagnosis, recording, judging.signatures)
+    return diagnosis.model_copy(update={"ruled_out": tuple(map(lines.looked_for, diagnosis.ruled_out))})
 
 
-def _searched(one: RuledOut, diagnosis: Diagnosis, signatures: Signatures) -> RuledOut:
-    """A kind that was ruled out, with what looks by hand for the lines of which none was seen."""
-    evidence = tuple(each.model_copy(update={"query": _grep(each, diagnosis, signatures)}) for each in one.evidence)
-    return one.model_copy(update={"evidence": evidence}) if evidence != one.evidence else one
+class _Lines:
+    """How one looks by hand for the lines of which none was seen."""
 
+    def __init__(self, diagnosis: Diagnosis, recording: Recording, signatures: Signatures) -> None:
+        self._logs = [source for source in diagnosis.coverage.sources if source.files]
+        self._recording = recording
+        self._signatures = signatures
+        self._names: dict[str, Names] = {}
 
-def _grep(evidence: Evidence, diagnosis: Diagnosis, signatures: Signatures) -> str:
-    """The grep that repeats that none was seen, in the files that were read; else the query that there is."""
-    if evidence.query or evidence.value or evidence.signal not in ("event:log", "event:xid"):
-        return evidence.query
-    logs = [source for source in diagnosis.coverage.sources if source.files]
-    if evidence.signal == "event:xid":
-        kernel = [name for source in logs if source.name == "log:kernel" for name in source.files]
-        return counting(KERNEL_XID, kernel) if kernel else ""
-    files = [name for source in logs for name in source.files]
-    return grep_of(evidence.stat.split(", "), files, signatures) if files else ""
+    def looked_for(self, one: RuledOut) -> RuledOut:
+        """A kind that was ruled out, with the commands."""
+        evidence = tuple(map(self._searched, one.evidence))
+        return one.model_copy(update={"evidence": evidence}) if evidence != one.evidence else one
+
+    def _searched(self, evidence: Evidence) -> Evidence:
+        """A piece of evidence with the ``grep`` in the files that were read, and the same where the lines are kept."""
+        if evidence.query or evidence.value or evidence.signal not in ("event:log", "event:xid"):
+            return evidence
+        command = self._grep(evidence)
+        return evidence.model_copy(update={"query": command, "at_source": self._kept(evidence, command)}) if command else evidence
+
+    def _grep(self, evidence: Evidence) -> str:
+        if evidence.signal == "event:xid":
+            kernel = [name for source in self._logs if source.name == "log:kernel" for name in source.files]
+            return counting(KERNEL_XID, kernel) if kernel else ""
+        files = [name for source in self._logs for name in source.files]
+        return grep_of(evidence.stat.split(", "), files, self._signatures) if files else ""
+
+    def _kept(self, evidence: Evidence, command: str) -> str:
+        """The same count in a kernel's journal or a pod's log; empty where nobody knows of either."""
+        window = self._recording.window
+        if evidence.signal == "event:xid":
+            return in_journal(command, window.start, window.end)
+        names = self._names_of(evidence.subject)
+        namespace, pod = names.get("namespace"), names.get("pod")
+        return in_pod(command, str(namespace), str(pod), window.start) if namespace and pod else ""
+
+    def _names_of(self, subject: str) -> Names:
+        if subject not in self._names:
+            scope, _, name = subject.partition("/")
+            self._names[subject] = names_of(Subject(Scope(scope), name), self._recording)
+        return self._names[subject]
 
 
 def _advice(folders: tuple[Path, ...], kind: str) -> Advice:

@@ -1,5 +1,6 @@
 """How to work out a value by hand: one query that gives it, or the queries of what it was derived from."""
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -23,7 +24,7 @@ from triage.engine.promql import (
 )
 from triage.engine.statistics import QUANTILES, cells_of, moment_cells, statistic
 from triage.model.diagnosis import Input
-from triage.model.recording import Floats, Series, Subject
+from triage.model.recording import Floats, Origin, Series, Subject
 from triage.model.rule import Stat
 from triage.model.units import promql_duration
 from triage.model.vocabulary import Combine, Kind, Scope, catalogue
@@ -59,6 +60,9 @@ _OVER_A_MINUTE = frozenset(
 
 _MOST_INPUTS = 4
 """Chosen: what a reader tries by hand; a value that is derived from more says so by its first ones."""
+
+_SCRAPER = "prometheus"
+"""Dialect of what is known of scrapes themselves: no exposition shows it."""
 
 _LITTLE = 0.05
 """A mean over some seconds changes by little when it is taken this part of them earlier."""
@@ -627,6 +631,9 @@ def _inputs(frame: Frame, signal: str, subjects: Sequence[Subject], span: slice)
         text = _to_look_at(frame, name, having, span)
         if text and text not in seen:
             seen[text] = Input(signal=name, subject=str(having[0] if len(having) == 1 else subjects[0]), query=text)
+        for one in having if not text else ():
+            if (text := _at_its_endpoint(frame.origins.get((name, one)))) and text not in seen:
+                seen[text] = Input(signal=name, subject=str(one), query=text)
     yield from list(seen.values())[:_MOST_INPUTS]
 
 
@@ -651,6 +658,15 @@ def _related(frame: Frame, signal: str, subjects: Sequence[Subject]) -> list[Sub
     own = [one for one in having if one in subjects]
     near = {other for subject in subjects for other in frame.related(subject, catalogue()[signal].scope)}
     return own or [one for one in having if one in near] or having
+
+
+def _at_its_endpoint(origin: Origin | None) -> str:
+    """The command that shows what an endpoint says of a signal now; empty of what was read elsewhere."""
+    if origin is None or not origin.shown_at:
+        return ""
+    if origin.dialect == _SCRAPER:
+        return f"curl -s -o /dev/null -w '%{{http_code}} after %{{time_total}} s\\n' {shlex.quote(origin.shown_at)}"
+    return f"curl -s {shlex.quote(origin.shown_at)} | grep {shlex.quote(f'^{origin.metric}')}"
 
 
 def _to_look_at(frame: Frame, signal: str, subjects: Sequence[Subject], span: slice) -> str:

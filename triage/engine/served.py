@@ -60,9 +60,9 @@ def rates(times: Floats, growth: Floats, width: float, moments: Floats) -> tuple
     """``rate`` at some moments: the least and the most that it can be, shape (M, …) each.
 
     A server takes a total to have begun where a line through its samples is 0, if that is nearer than it would extrapolate
-    otherwise; how far it then goes differs between versions. What stood there before the recording is not known, so where a
-    total is small beside what it grew by, or begins inside the range, the two are apart; also where it begins inside the range and
-    its samples come so irregularly that nobody knows how long the first rate held.
+    otherwise; how far it then goes differs between versions. What stood there before the recording is not known, so the two are
+    apart where a total is small beside what it grew by, where it begins inside the range, and most where its samples then come so
+    irregularly that nobody knows how long the first rate held.
 
     :param growth: rates per second since the sample before, shape (T, …)
     """

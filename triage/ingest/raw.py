@@ -15,6 +15,7 @@ class RawSeries:
     :param times: Unix seconds, ascending, shape (T,)
     :param values: shape (T,)
     :param added: labels that whoever collected it put on: no server knows them
+    :param shown_at: URL of the exposition that it was read from; empty where a server was asked
     :param rate: values are already per second (a server computed them) instead of a running total
     """
 
@@ -24,3 +25,4 @@ class RawSeries:
     values: Floats
     rate: bool = False
     added: frozenset[str] = frozenset()
+    shown_at: str = ""

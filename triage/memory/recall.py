@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from triage.memory.life import Life
 from triage.memory.looks import kind_key, promise_key
 from triage.memory.memory import Memory
-from triage.model.diagnosis import Diagnosis, Evidence, Finding, LayerState, LayerView, Promised, Vital
+from triage.model.diagnosis import Diagnosis, Evidence, Finding, LayerState, LayerView, Promised, Severity, Status, Vital
 from triage.model.units import clock
 
 
@@ -78,7 +78,24 @@ def recalled(diagnosis: Diagnosis, memory: Memory, pictures: Pictures) -> Recall
     told = pictures.told
     if memory.cause.word and told is not None and _first_root(diagnosis) != memory.cause.word == _first_root(told):
         whole = whole.model_copy(update={"headline": told.headline, "cause": told.cause})
+    elif diagnosis.status is Status.HEALTHY and memory.status is not Status.HEALTHY:
+        whole = whole.model_copy(update={"headline": _well_again(memory, diagnosis.window.end)})
     return Recalled(whole, {key: pictures.seen[key] for key in [*kept, *unsure]})
+
+
+_GRAVITY: tuple[Severity, ...] = ("info", "warning", "critical")
+
+
+def _well_again(memory: Memory, near: float) -> str:
+    """What is said while users are well and the state is not yet: what it waits for, the gravest first."""
+    waits = sorted((life for _, life in memory.up()), key=lambda life: (-_GRAVITY.index(life.severity), life.since or 0.0))
+    if not waits:
+        return "Healthy for users again; not called over before it has stayed so for a while."
+    first = waits[0]
+    if first.gone is not None:
+        return f"Healthy for users again; not yet called over: {first.title}, gone since {clock(first.gone, near)}."
+    since = f", since {clock(first.since, near)}" if first.since is not None else ""
+    return f"Healthy for users again; still there: {first.title}{since}."
 
 
 def _first_root(diagnosis: Diagnosis) -> str:

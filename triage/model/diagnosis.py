@@ -97,7 +97,8 @@ class Input(Part):
 
     :param signal: of the vocabulary
     :param subject: ``scope/id``
-    :param query: PromQL that shows its mean over the same span, with the moment at which it is asked
+    :param query: PromQL that shows its mean over the same span, with the moment at which it is asked; of what was read at an
+        endpoint the ``curl`` that shows what it says now
     """
 
     signal: str
@@ -131,7 +132,9 @@ class Evidence(Part):
     :param who: what people call the subject (``GPU 3 on gpu-node-01``); empty where that is its id
     :param query: PromQL that gives this very value, with the moment at which it is asked, or the ``grep`` that counts lines;
         empty where nothing gives it
-    :param derived_from: what the value was worked out of, where no single query gives it and a source speaks PromQL
+    :param at_source: the same count of lines where they are kept: ``journalctl`` of a kernel, ``kubectl logs`` of a pod whose
+        namespace is known; empty of anything else
+    :param derived_from: what the value was worked out of, where no single query gives it and somebody can be asked
     :param moment: of ``peak`` and ``trough`` the seconds over which each mean is taken
     :param spark: the values over time
     """
@@ -160,6 +163,7 @@ class Evidence(Part):
     fields: dict[str, str] = Field(default_factory=dict)
     who: str = ""
     query: str = ""
+    at_source: str = ""
     derived_from: tuple[Input, ...] = ()
     spark: Spark | None = None
 

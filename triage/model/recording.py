@@ -58,6 +58,7 @@ class Origin:
     :param born: when a running total last appeared that was counted from 0, since its target shows that it was not there before,
         Unix seconds; 0 if none did
     :param fell: when a running total last fell (its process began anew), Unix seconds; 0 if none did
+    :param shown_at: URL of the exposition that it was read from, where no server that speaks PromQL was asked
     :param series: how many series of the source it is made of
     """
 
@@ -74,6 +75,7 @@ class Origin:
     plain: bool = True
     born: float = 0.0
     fell: float = 0.0
+    shown_at: str = ""
     series: int = 1
 
 

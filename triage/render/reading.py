@@ -559,8 +559,9 @@ def silent(count: int, sources: Sequence[SourceView] = ()) -> str:
 
 
 def greps(one: RuledOut) -> list[str]:
-    """Commands that look by hand for the lines of which none was seen, each once."""
-    return list(dict.fromkeys(evidence.query for evidence in one.evidence if evidence.query and is_told(evidence)))
+    """Commands that look by hand for the lines of which none was seen, each once: in the files, and where lines are kept."""
+    told = [evidence for evidence in one.evidence if is_told(evidence)]
+    return list(dict.fromkeys(line for each in told for line in (each.query, each.at_source) if line))
 
 
 def first_way(text: str) -> str:

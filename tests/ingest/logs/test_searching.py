@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from triage.ingest.logs.loading import load_signatures
-from triage.ingest.logs.searching import KERNEL_XID, STDIN, counting, grep_of
+from triage.ingest.logs.searching import KERNEL_XID, STDIN, counting, grep_of, in_journal, in_pod
 from triage.ingest.logs.signatures import Signature
 
 BOOK = load_signatures()
@@ -49,3 +49,17 @@ def test_what_is_packed_or_piped_is_looked_at_all_the_same() -> None:
     assert counting("Xid", ["a.log", "b.log.gz"]) == "zgrep -ciP Xid a.log b.log.gz"
     assert counting("Xid", [STDIN]) == "grep -ciP Xid"
     assert grep_of(["nobody-knows"], ["a.log"], BOOK) == ""
+
+
+def test_the_same_count_where_lines_are_kept(tmp_path: Path) -> None:
+    """The journal of a kernel and the log of a pod are handed to the same expression, in the span that was judged."""
+    log = tmp_path / "kernel.log"
+    log.write_text("NVRM: Xid (PCI:0000:52:00): 79\nall is well\n", encoding="utf-8")
+    counted = counting(KERNEL_XID, [str(log)])
+    journal, pod = in_journal(counted, 1787250600.4, 1787252399.5), in_pod(counted, "llm", "llm-prod-0", 1787250600.4)
+    assert journal.startswith("journalctl -k --since '2026-08-20 18:30:00 UTC' --until '2026-08-20 19:00:00 UTC' | grep ")
+    assert pod.startswith("kubectl -n llm logs llm-prod-0 --since-time=2026-08-20T18:30:00Z | grep ")
+    for command in (journal, pod):
+        read = f"cat {shlex.quote(str(log))} | {command.partition(' | ')[2]}"
+        done = subprocess.run(read, shell=True, capture_output=True, text=True, check=False)
+        assert (done.stdout, done.stderr) == ("1\n", "")

@@ -19,6 +19,15 @@ LEAST_SAMPLES = 8
 _MISSED = 3.5
 """A voice is silent if it misses three samples in a row; one or two are lost now and then."""
 
+_LEAST_HOLE = 15.0
+"""Chosen: seconds of the shortest silence. A source that is scraped every 15 s, as is usual, would not show less either; who
+samples every second on a busy machine is late by some."""
+
+
+def silent_after(step: float) -> float:
+    """Seconds without a sample after which a source of some interval is silent."""
+    return max(_MISSED * step, _LEAST_HOLE)
+
 
 @dataclass(frozen=True)
 class Voice:
@@ -55,7 +64,7 @@ class Voice:
         """Whether it went on all the time between two moments."""
         inside = self.times[(self.times > since) & (self.times < until)]
         corners = np.concatenate(([since], inside, [until]))
-        return bool(len(inside)) and float(np.diff(corners).max()) <= _MISSED * max(self.step, 1e-6)
+        return bool(len(inside)) and float(np.diff(corners).max()) <= silent_after(self.step)
 
 
 @dataclass(frozen=True)
@@ -121,7 +130,7 @@ class Voices:
         """Times in which a voice is silent, its end included where others speak longer."""
         if len(voice.times) < LEAST_SAMPLES or voice.step <= 0:
             return []
-        return list(_holes(voice.times, _MISSED * voice.step, self.end))
+        return list(_holes(voice.times, silent_after(voice.step), self.end))
 
 
 def _voice(dialect: str, subject: Subject, series: Sequence[Series], histograms: Sequence[Histogram]) -> Voice:
@@ -158,4 +167,4 @@ def common_holes(voices: Voices, end: float) -> list[Hole]:
     if len({voice.dialect for voice in heard}) < 2:
         return []
     times = np.unique(np.concatenate([voice.times for voice in heard]))
-    return list(_holes(times, _MISSED * min(voice.step for voice in heard), end))
+    return list(_holes(times, silent_after(min(voice.step for voice in heard)), end))

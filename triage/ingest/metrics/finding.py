@@ -61,7 +61,9 @@ class Finder:
         """
         entry, dialect = group.use.entry, group.use.dialect
         if any(one.added for _, one in group.parts):
-            return Origin(dialect.name, metric_of(group), "", entry.type == "counter", entry.scale)
+            places = {one.shown_at for _, one in group.parts}
+            shown_at = places.pop() if len(places) == 1 else ""
+            return Origin(dialect.name, metric_of(group), "", entry.type == "counter", entry.scale, shown_at=shown_at)
         matchers = self._matchers(group)
         alone = matchers is not None
         first, *more = [_selector(name, matchers or _plainest(group)) for name in _names(group)]
