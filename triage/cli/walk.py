@@ -6,7 +6,7 @@ import os
 import sys
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from triage.bundle import DEMO, demo_case
 from triage.cli.curtain import curtain
@@ -75,14 +75,14 @@ def run(args: argparse.Namespace) -> ExitCode:
     if "-" in args.logs:
         raise UsageError("the walk cannot read logs from stdin, which has the keyboard", "save them to a file")
     if args.web:
-        return _served(args)
+        _served(args)
     is_served = bool(os.environ.get("TEXTUAL_DRIVER"))
     if not is_served and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("the walk needs a terminal", "use triage replay or triage diagnose for a report, or --web for a browser")
     return _walked(args)
 
 
-def _served(args: argparse.Namespace) -> ExitCode:
+def _served(args: argparse.Namespace) -> NoReturn:
     """Serve the walk to browsers, all of which show one session."""
     from triage.cli.effective import settings_of
     from triage.errors import InputMissingError
@@ -92,7 +92,7 @@ def _served(args: argparse.Namespace) -> ExitCode:
         raise InputMissingError(f"{args.path} does not exist")
     _recordings(args, settings_of(args))  # what is wrong with the flags is told here, not in a browser
     command = [sys.executable, "-m", "triage", *served_words(sys.argv[1:])]
-    return serve(args.host or _HOST, args.port or _PORT, command, partial(made_session, _given(args)))
+    serve(args.host or _HOST, args.port or _PORT, command, partial(made_session, _given(args)))
 
 
 def _given(args: argparse.Namespace) -> dict[str, Any]:

@@ -4,12 +4,13 @@ Whoever can open the page sees what the walk shows. So the server listens on thi
 answers only to whom :mod:`triage.tui.guard` lets in. The page loads nothing from anywhere else.
 """
 
+import os
 import secrets
 import socket
 import sys
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from triage.errors import ExitCode, TriageError, UsageError
 from triage.tui.guard import LOOPBACK
@@ -26,8 +27,8 @@ class ExtraMissingError(TriageError):
     exit_code = ExitCode.UNAVAILABLE
 
 
-def serve(host: str, port: int, command: Sequence[str], make: "Callable[[], Session]") -> ExitCode:
-    """Serve a command until it is interrupted.
+def serve(host: str, port: int, command: Sequence[str], make: "Callable[[], Session]") -> NoReturn:
+    """Serve a command until it is interrupted, and end the process.
 
     :param host: address to listen at
     :param command: the walk to start for each browser, as words
@@ -56,7 +57,14 @@ def serve(host: str, port: int, command: Sequence[str], make: "Callable[[], Sess
         WalkServer(host, token, command, feed.environ).run(listening)
     finally:
         feed.close()
-    return ExitCode.HEALTHY
+    _left()
+
+
+def _left() -> NoReturn:
+    """End the process now that all it started has ended: on a busy machine to free what was loaded takes longer than all else."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(ExitCode.HEALTHY)
 
 
 def announcement(host: str, port: int, token: str) -> str:
