@@ -22,6 +22,7 @@ from triage.engine.promql import (
     sum_and_count,
     together,
 )
+from triage.engine.served import Bounds
 from triage.engine.statistics import QUANTILES, cells_of, moment_cells, statistic
 from triage.model.diagnosis import Input
 from triage.model.recording import Floats, Origin, Series, Subject
@@ -128,12 +129,11 @@ class Term:
     """A value over so many seconds before a moment, in PromQL and as a server would work it out.
 
     :param text: given the seconds and the moment
-    :param value: given the seconds and moments, Unix seconds, shape (M,); NaN where it answers nothing, infinite where nobody can
-        tell what
+    :param value: given the seconds and moments, Unix seconds, the least and the most that it can be, shape (M,)
     """
 
     text: Callable[[float, Moment], str]
-    value: Callable[[float, Floats], Floats]
+    value: Callable[[float, Floats], Bounds]
 
 
 @dataclass(frozen=True)
@@ -264,7 +264,7 @@ class _Asked:
 
     def _at_end(self, term: Term, width: float) -> Tried:
         """A term at the end of the span."""
-        return Tried(term.text(width, Moment(self.end)), _known(term.value(width, np.array([self.end]))[0]))
+        return Tried(term.text(width, Moment(self.end)), _answered(term.value(width, np.array([self.end]))))
 
     def _subquery(
         self, lead: str, function: Callable[[Floats], float | None], term: Term, width: float, length: float, aside: float
@@ -273,9 +273,7 @@ class _Asked:
         end = self.end - aside
         inner = term.text(width, Moment(None, -aside))
         text = f"{lead}({inner})[{promql_duration(length)}:{promql_duration(self._step)}] @ {moment(end)})"
-        values = term.value(width, served.moments_of(end, length, self._step) + aside)
-        known = values[~np.isnan(values)]
-        return Tried(text, function(known) if len(known) and np.isfinite(known).all() else None)
+        return Tried(text, _answered(term.value(width, served.moments_of(end, length, self._step) + aside), function))
 
     def _extremes(self, said: Said, stat: Stat) -> Iterator[Tried]:
         """The highest or lowest of the means over a moment."""
@@ -299,13 +297,10 @@ class _Asked:
         def text(_width: float, at: Moment) -> str:
             return f"avg_over_time(({cell.text(cell_width, at)})[{promql_duration(length)}:{promql_duration(self._step)}])"
 
-        def value(_width: float, moments: Floats) -> Floats:
-            back = np.arange(0.0, length, self._step)
-            rows = np.stack([cell.value(cell_width, moments - shift) for shift in back])
-            gone = np.isnan(rows).all(axis=0)
-            out = np.full(len(moments), np.nan)
-            out[~gone] = np.nanmean(rows[:, ~gone], axis=0)
-            return out
+        def value(_width: float, moments: Floats) -> Bounds:
+            found = [cell.value(cell_width, moments - shift) for shift in np.arange(0.0, length, self._step)]
+            means = [statistics.together(list(rows), Combine.MEAN) for rows in zip(*found, strict=True)]
+            return means[0], means[1]
 
         return Term(text, value)
 
@@ -316,7 +311,7 @@ class _Asked:
         if not len(known):
             return None
         at = float(self.frame.grid.times[self.span.start + int(known[-1 if last else 0])])
-        return Tried(cell.text(width, Moment(at)), _known(cell.value(width, np.array([at]))[0]))
+        return Tried(cell.text(width, Moment(at)), _answered(cell.value(width, np.array([at]))))
 
     def grown(self, signal: str, subjects: Sequence[Subject]) -> list[Tried]:
         """By how much a running total grew over the span, in each way to say it."""
@@ -340,8 +335,8 @@ class _Asked:
             return Tried(text, served.observed_quantile(held, QUANTILES[stat], self.length, self.end))
         if stat == "sum":
             text = f"sum(increase({sum_and_count(part)[1]}[{promql_duration(self.length)}]{at.text}))"
-            count = served.observed_count(held, self.length, np.array([self.end]))[0]
-            return Tried(text, _known(count * self.length))
+            count = _answered(served.observed_count(held, self.length, np.array([self.end])))
+            return Tried(text, None if count is None else count * self.length)
         mean = Term(
             lambda width, at: _times(mean_observed(part, width, at), scale),
             lambda width, moments: served.observed_mean(held, width, moments),
@@ -417,7 +412,7 @@ class _Asked:
         """The same of totals that were there before the span."""
         across = self.across
 
-        def value(width: float, moments: Floats) -> Floats:
+        def value(width: float, moments: Floats) -> Bounds:
             return served.growth(held, width, moments, across)
 
         def text(width: float, at: Moment) -> str:
@@ -426,7 +421,7 @@ class _Asked:
         def whole(width: float, at: Moment) -> str:
             return together(parts, across, ranged("increase", width, at))
 
-        return Term(text, value), Term(whole, lambda width, moments: value(width, moments) * width)
+        return Term(text, value), Term(whole, lambda width, moments: _scaled(value(width, moments), width))
 
     def _between(self, parts: Sequence[Part], held: Sequence[Series]) -> tuple[Term, Term] | None:
         """The same of totals that do not fall, as the difference of two moments: what they began with counts, too."""
@@ -441,10 +436,12 @@ class _Asked:
             selector, before = first.selectors[0], Moment(at.end, at.offset + width)
             return _times(f"(sum({selector}{at.text}) - (sum({selector}{before.text}) or vector(0)))", first.origin.scale)
 
-        def value(width: float, moments: Floats) -> Floats:
-            return np.asarray(np.sum([served.grown(one, width, moments) for one in held], axis=0))
+        def value(width: float, moments: Floats) -> Bounds:
+            return served.grown(held, width, moments)
 
-        rate = Term(lambda width, at: f"{text(width, at)} / {width:g}", lambda width, moments: value(width, moments) / width)
+        rate = Term(
+            lambda width, at: f"{text(width, at)} / {width:g}", lambda width, moments: _scaled(value(width, moments), 1.0 / width)
+        )
         return rate, Term(text, value)
 
     def _gauge(self, signal: str, subjects: Sequence[Subject]) -> Said | None:
@@ -460,11 +457,11 @@ class _Asked:
         function, values = ("last_over_time", served.lasts) if is_last else ("avg_over_time", served.averages)
         cell = Term(
             lambda width, at: together(parts, across, ranged(function, width, at)),
-            lambda width, moments: statistics.together([values(one, width, moments) for one in held], across),
+            lambda width, moments: _exact(statistics.together([values(one, width, moments) for one in held], across)),
         )
         mean = Term(
             lambda width, at: together(parts, across, ranged("avg_over_time", width, at)),
-            lambda width, moments: statistics.together([served.averages(one, width, moments) for one in held], across),
+            lambda width, moments: _exact(statistics.together([served.averages(one, width, moments) for one in held], across)),
         )
         whole = all(one.origin.series == 1 for one in held)
         single = whole and len(held) == len(parts) == len(parts[0].selectors) == 1 and not parts[0].origin.copies
@@ -490,16 +487,13 @@ class _Asked:
         above, below = pair[0].means[0], pair[1].means[0]
         width = max(1, round(_MINUTE / self._step)) * self._step
 
-        def value(width: float, moments: Floats) -> Floats:
-            lower = below.value(width, moments)
-            with np.errstate(invalid="ignore", divide="ignore"):
-                shares = np.where(lower > 0, above.value(width, moments) / lower, np.nan)
-            return np.where(np.isinf(lower), np.inf, shares)
+        def value(width: float, moments: Floats) -> Bounds:
+            return served.ratio(above.value(width, moments), below.value(width, moments))
 
         def text(width: float, at: Moment) -> str:
             return f"{above.text(width, at)} / ({below.text(width, at)} > 0)"
 
-        shares = value(width, served.moments_of(self.end, self.length, self._step))
+        _, shares = value(width, served.moments_of(self.end, self.length, self._step))
         greatest = float(np.max(shares[np.isfinite(shares)], initial=0.0))
         if not (bounded and greatest > 1.0):
             return Said(cell=Term(text, value), width=width, smooth=width)
@@ -515,10 +509,8 @@ class _Asked:
             return None
         (upper, lower), widths = (pair[0].cell, pair[1].cell), (pair[0].width, pair[1].width)
 
-        def value(_width: float, moments: Floats) -> Floats:
-            divisor = lower.value(widths[1], moments)
-            with np.errstate(invalid="ignore", divide="ignore"):
-                return np.where(divisor > 0, upper.value(widths[0], moments) / divisor, np.nan)
+        def value(_width: float, moments: Floats) -> Bounds:
+            return served.ratio(upper.value(widths[0], moments), lower.value(widths[1], moments))
 
         cell = Term(lambda _width, at: f"{upper.text(widths[0], at)} / {lower.text(widths[1], at)}", value)
         return Said(cell=cell, width=self._step)
@@ -553,13 +545,31 @@ def _there(tried: Tried | None) -> Iterator[Tried]:
         yield tried
 
 
-def _known(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
+def _only(values: Floats) -> float | None:
+    return float(values[0])
 
 
-def _at_most_one(shares: Floats) -> Floats:
-    """Shares that are not above 1, unless nobody can tell them."""
-    return np.where(np.isinf(shares), shares, np.minimum(shares, 1.0))
+def _answered(bounds: Bounds, function: Callable[[Floats], float | None] = _only) -> float | None:
+    """What a function of all that a server answers gives; None if that is nothing, or nobody can tell what."""
+    known = ~np.isnan(bounds[0])
+    with np.errstate(invalid="ignore"):
+        ends = [function(one[known]) for one in bounds] if known.any() else []
+    if not ends or ends[0] is None or ends[1] is None:
+        return None
+    return served.sure(ends[0], ends[1])
+
+
+def _exact(values: Floats) -> Bounds:
+    return values, values
+
+
+def _scaled(bounds: Bounds, factor: float) -> Bounds:
+    return bounds[0] * factor, bounds[1] * factor
+
+
+def _at_most_one(shares: Bounds) -> Bounds:
+    """Shares that are not above 1."""
+    return np.minimum(shares[0], 1.0), np.minimum(shares[1], 1.0)
 
 
 def _times(text: str, scale: float) -> str:

@@ -13,6 +13,9 @@ from triage.engine.statistics import together
 from triage.model.recording import Floats, Histogram, Series
 from triage.model.vocabulary import Combine
 
+Bounds = tuple[Floats, Floats]
+"""The least and the most that a server would answer; NaN where it answers nothing."""
+
 _NEAR = 1.1
 """Samples within this many of their usual distances of an end of a range are taken to reach it."""
 
@@ -56,7 +59,7 @@ def over(one: Series, width: float, end: float, function: Callable[[Floats], flo
     return function(samples) if len(samples) else None
 
 
-def rates(times: Floats, growth: Floats, width: float, moments: Floats) -> tuple[Floats, Floats]:
+def rates(times: Floats, growth: Floats, width: float, moments: Floats) -> Bounds:
     """``rate`` at some moments: the least and the most that it can be, shape (M, …) each.
 
     A server takes a total to have begun where a line through its samples is 0, if that is nearer than it would extrapolate
@@ -77,7 +80,7 @@ def rates(times: Floats, growth: Floats, width: float, moments: Floats) -> tuple
     return np.min([least for least, _ in found], axis=0), np.max([most for _, most in found], axis=0)
 
 
-def _rates(times: Floats, growth: Floats, before: float, width: float, moments: Floats) -> tuple[Floats, Floats]:
+def _rates(times: Floats, growth: Floats, before: float, width: float, moments: Floats) -> Bounds:
     """The same of what was first sampled at a moment."""
     at = np.concatenate(([before], times))
     shape = (-1,) + (1,) * (growth.ndim - 1)
@@ -102,45 +105,52 @@ def _rates(times: Floats, growth: Floats, before: float, width: float, moments: 
     return np.asarray(both[0]), np.asarray(both[1])
 
 
-def sure(least: Floats, most: Floats) -> Floats:
-    """What lies between two bounds, where they are about the same; infinite where a server's answer cannot be told."""
-    with np.errstate(invalid="ignore"):
-        return np.where(most - least > _UNSURE * np.abs(most), np.inf, (least + most) / 2.0)
+def sure(least: float, most: float) -> float | None:
+    """What lies between two bounds, if they are about the same; None where a server's answer cannot be told."""
+    if not (np.isfinite(least) and np.isfinite(most)) or most - least > _UNSURE * max(abs(least), abs(most)):
+        return None
+    return (least + most) / 2.0
 
 
-def grown(one: Series, width: float, moments: Floats) -> Floats:
-    """What a running total shows at some moments less what it showed some seconds before, shape (M,).
+def grown(some: Sequence[Series], width: float, moments: Floats) -> Bounds:
+    """What running totals show at some moments less what they showed some seconds before, shape (M,)."""
+    each = [_grown(one, width, moments) for one in some]
+    return _added([(np.where(np.isnan(one), -np.inf, one), np.where(np.isnan(one), np.inf, one)) for one in each])
 
-    Infinite where that is not known: where the last sample is too old, or the total began with what nobody saw it count.
-    """
+
+def _grown(one: Series, width: float, moments: Floats) -> Floats:
+    """The same of one; NaN where nobody knows: where its last sample is too old, or it began with what nobody saw it count."""
     first = one.times[0] - (float(np.median(np.diff(one.times))) if len(one.times) > 1 else 0.0)
     before = np.concatenate(([first], one.times[:-1]))
     counted = np.concatenate(([0.0], np.cumsum(np.nan_to_num(one.values) * (one.times - before))))
     now, then = (counted[np.searchsorted(one.times, at + 1e-6, side="right")] for at in (moments, moments - width))
     began_inside = (moments - width < first) & (moments >= first)
     unknown = (moments - one.times[-1] > _SHOWN) | (began_inside & (one.origin.born != one.times[0]))
-    return np.where(unknown, np.inf, now - then)
+    return np.where(unknown, _NONE, now - then)
 
 
-def growth(some: Sequence[Series], width: float, moments: Floats, how: Combine) -> Floats:
-    """``rate`` of several running totals put together, at some moments, shape (M,); infinite where it cannot be told."""
-    bounds = zip(*(rates(one.times, one.values, width, moments) for one in some), strict=True)
-    least, most = (together(list(rows), how) for rows in bounds)
-    return sure(least, most)
+def growth(some: Sequence[Series], width: float, moments: Floats, how: Combine) -> Bounds:
+    """``rate`` of several running totals put together, at some moments, shape (M,)."""
+    found = [rates(one.times, one.values, width, moments) for one in some]
+    return together([least for least, _ in found], how), together([most for _, most in found], how)
 
 
-def observed_count(some: Sequence[Histogram], width: float, moments: Floats) -> Floats:
-    """``rate`` of how many were observed, shape (M,); infinite where it cannot be told."""
-    return sure(*_added([rates(one.times, one.rates.sum(axis=1), width, moments) for one in some]))
+def observed_count(some: Sequence[Histogram], width: float, moments: Floats) -> Bounds:
+    """``rate`` of how many were observed, shape (M,)."""
+    return _added([rates(one.times, one.rates.sum(axis=1), width, moments) for one in some])
 
 
-def observed_mean(some: Sequence[Histogram], width: float, moments: Floats) -> Floats:
-    """Mean of what was observed in the range before each moment; infinite where it cannot be told."""
+def observed_mean(some: Sequence[Histogram], width: float, moments: Floats) -> Bounds:
+    """Mean of what was observed in the range before each moment."""
     sums = _added([rates(one.times, one.sums, width, moments) for one in some])
-    counts = _added([rates(one.times, one.rates.sum(axis=1), width, moments) for one in some])
+    return ratio(sums, observed_count(some, width, moments))
+
+
+def ratio(above: Bounds, below: Bounds) -> Bounds:
+    """One by the other, neither below zero; NaN where there is nothing to divide by."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        means = [np.where(below > 0, above / below, _NONE) for above, below in zip(sums, reversed(counts), strict=True)]
-    return sure(means[0], means[1])
+        least = np.where(below[1] > 0, above[0] / below[1], _NONE)
+        return least, np.where(below[0] > 0, above[1] / below[0], np.where(np.isnan(least), _NONE, np.inf))
 
 
 def observed_quantile(some: Sequence[Histogram], share: float, width: float, end: float) -> float | None:
@@ -155,11 +165,10 @@ def observed_quantile(some: Sequence[Histogram], share: float, width: float, end
     ]
     if found[0] is None or found[1] is None:
         return None
-    least, most = sorted(one.estimate for one in found if one is not None)
-    return (least + most) / 2.0 if most - least <= _UNSURE * most else None
+    return sure(*sorted(one.estimate for one in found if one is not None))
 
 
-def _added(bounds: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+def _added(bounds: Sequence[Bounds]) -> Bounds:
     """Sums of the least and of the most of several."""
     return np.nansum([low for low, _ in bounds], axis=0), np.nansum([high for _, high in bounds], axis=0)
 
