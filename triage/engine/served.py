@@ -71,9 +71,8 @@ def rates(times: Floats, growth: Floats, width: float, moments: Floats) -> Bound
     """
     apart = np.diff(times)
     usual = float(np.median(apart)) if len(apart) else width
-    firsts = {usual}
-    if len(apart) and (times[0] - usual > moments - width).any():
-        firsts |= {one for one in (float(apart.min()), float(apart.max())) if abs(one - usual) > _IRREGULAR * usual}
+    ends = (float(apart.min()), float(apart.max())) if len(apart) else ()
+    firsts = {usual, *(one for one in ends if abs(one - usual) > _IRREGULAR * usual)}
     found = [_rates(times, growth, times[0] - first, width, moments) for first in sorted(firsts)]
     if len(found) == 1:
         return found[0]
