@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -75,6 +75,10 @@ _BEGUN = TypeAdapter(dict[str, float])
 _REFERENCE = TypeAdapter(Reference)
 
 
+Along = Callable[[sqlite3.Connection, Memory], None]
+"""Is given the open transaction and the memory after the look."""
+
+
 def state_file(environ: Mapping[str, str]) -> Path | None:
     """Where history is kept if nobody says otherwise; None where there is no home."""
     return state_path("history.sqlite", environ)
@@ -129,10 +133,18 @@ class Store:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def remember(self, service: str, look: Look, holds: Holds, judged: tuple[Window, Pace] | None = None) -> Memory:
+    def remember(
+        self,
+        service: str,
+        look: Look,
+        holds: Holds,
+        judged: tuple[Window, Pace] | None = None,
+        along: Along | None = None,
+    ) -> Memory:
         """The memory of a service after one more look, which is kept. A look that is no later than the last changes nothing.
 
         :param judged: the window of the look, and how the service is watched, where what is usual is to be remembered, too
+        :param along: writes what follows from it in the same transaction: whatever ends the program, both are there or neither
         :raises ConfigError: the file cannot be made or written
         :raises DataError: the file is not ours, or is damaged
         """
@@ -145,7 +157,25 @@ class Store:
                 if judged is not None:
                     _write_reference(base, service, memory, *judged)
                 _prune(base, service, look.time)
+                if along is not None:
+                    along(base, memory)
         return memory
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A look at tables of somebody else in the same file.
+
+        :raises InputMissingError: there is no such file
+        """
+        with self._open() as base:
+            yield base
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction on tables of somebody else in the same file."""
+        with self._open(make=True) as base, base:
+            base.execute("BEGIN IMMEDIATE")
+            yield base
 
     def services(self) -> list[Known]:
         """All services, by name.

@@ -1,0 +1,53 @@
+"""Who is told of what became different: what triage.toml says of a receiver."""
+
+from fnmatch import fnmatchcase
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Sort = Literal["alertmanager", "webhook", "slack", "pagerduty"]
+
+_NAME = r"^[A-Za-z_][A-Za-z0-9_]*$"
+
+
+class Receiver(BaseModel):
+    """One receiver. Secrets are named here, and stand in the environment.
+
+    :param kind: what it speaks: Alertmanager's API v2, JSON to a webhook, Slack's incoming webhooks (Mattermost and Rocket.Chat
+        take the same), PagerDuty's Events API v2
+    :param url: its address, of an Alertmanager or a webhook
+    :param url_env: name of the variable that holds the address, where that is a secret: of Slack always
+    :param key_env: name of the variable that holds the routing key of PagerDuty
+    :param services: names or patterns (``llm-*``) of the services that it hears of; empty: all
+    :param severity: the least that it hears of
+    :param unknown: whether it hears of services that nobody can judge
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Sort
+    url: str | None = None
+    url_env: str | None = Field(default=None, pattern=_NAME)
+    key_env: str | None = Field(default=None, pattern=_NAME)
+    services: tuple[str, ...] = ()
+    severity: Literal["warning", "critical"] = "warning"
+    unknown: bool = True
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> "Receiver":
+        if self.url is not None and self.url_env is not None:
+            raise ValueError("url and url_env both say where it is; give one of them")
+        if self.kind == "pagerduty":
+            if self.key_env is None:
+                raise ValueError("pagerduty needs key_env, the name of the variable that holds the routing key")
+        elif self.key_env is not None:
+            raise ValueError(f"key_env is for pagerduty, and this is {self.kind}")
+        elif self.kind == "slack" and self.url is not None:
+            raise ValueError("the address of a Slack webhook is a secret; put it into a variable, and its name into url_env")
+        elif self.url is None and self.url_env is None:
+            raise ValueError(f"{self.kind} needs {'url_env' if self.kind == 'slack' else 'url or url_env'}")
+        return self
+
+    def hears_of(self, service: str) -> bool:
+        """Whether it is told of a service."""
+        return not self.services or any(fnmatchcase(service, one) for one in self.services)
