@@ -24,7 +24,7 @@ from triage.memory.recall import Recalled
 from triage.memory.reference import Pace
 from triage.model.diagnosis import Promised, Status
 from triage.model.recording import Histogram, Recording, Series, Source, SourceState, Window
-from triage.tui.recordings import Live
+from triage.watch.live import Live
 
 pytestmark = pytest.mark.slow
 

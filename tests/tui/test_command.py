@@ -12,7 +12,8 @@ from triage.cli import main, parser
 from triage.cli.effective import settings_of
 from triage.cli.walk import SAMPLE, _recordings
 from triage.errors import ExitCode
-from triage.tui.recordings import Live, Replay
+from triage.tui.recordings import Replay
+from triage.watch.live import Live
 
 pytestmark = pytest.mark.slow
 

@@ -21,7 +21,7 @@ from triage.memory.watch import Watch
 from triage.model.recording import Recording, Source, SourceState
 from triage.tui import messages
 from triage.tui.app import WalkApp
-from triage.tui.recordings import Taken
+from triage.watch.live import Taken
 from triage.tui.widgets.choices import Choices
 
 pytestmark = pytest.mark.slow

@@ -17,7 +17,8 @@ from triage.memory.reference import Pace
 from triage.model.diagnosis import Diagnosis
 from triage.model.recording import Origin, Recording, Series, Source, SourceState, Subject, Window
 from triage.model.vocabulary import Scope
-from triage.tui.recordings import Live, Replay
+from triage.tui.recordings import Replay
+from triage.watch.live import Live
 from triage.tui.session import LocalSession
 from triage.tui.worker import WorkerProcess
 

@@ -221,7 +221,8 @@ def _watching(args: argparse.Namespace, settings: "Settings", service: "Service"
     from triage.cli.sources import asked, span_of, tools_of
     from triage.memory.reference import Pace
     from triage.timespan import seconds
-    from triage.tui.recordings import Live, Replay
+    from triage.tui.recordings import Replay
+    from triage.watch.live import Live
 
     sampled = not service.prometheus
     quick = (

@@ -1,11 +1,11 @@
 """What watching a service keeps: which window to judge next, and what a diagnosis of it means after all that was seen before."""
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from triage.memory.life import Holds
-from triage.memory.looks import look_of
+from triage.memory.looks import Look, look_of
 from triage.memory.memory import Memory, after, begun
 from triage.memory.recall import Pictures, Recalled, pictures_after, recalled
 from triage.memory.reference import Pace, Reference, after_look, window_at
@@ -15,6 +15,8 @@ from triage.model.rule import Rule
 
 _MOST_WINDOWS = 5000
 
+Keep = Callable[[Look], Memory]
+
 
 @dataclass
 class Watch:
@@ -22,12 +24,13 @@ class Watch:
 
     :param pace: how it is watched
     :param holds: how long something must be told before it counts
+    :param reference: which time is usual; None before the first look
     """
 
     pace: Pace
     holds: Holds = field(default_factory=Holds)
     memory: Memory = field(default_factory=Memory)
-    _reference: Reference | None = None
+    reference: Reference | None = None
     _pictures: Pictures = field(default_factory=Pictures)
     _windows: "deque[Window]" = field(default_factory=lambda: deque(maxlen=_MOST_WINDOWS))
 
@@ -38,29 +41,33 @@ class Watch:
     @property
     def oldest(self) -> float | None:
         """What must not be forgotten yet, Unix seconds; None if nothing is held."""
-        return self._reference.oldest if self._reference is not None else None
+        return self.reference.oldest if self.reference is not None else None
 
     def window(self, latest: Window) -> Window:
         """The window to judge now.
 
         :param latest: the window of what the newest look brought; of the first one its baseline is the first that is known
         """
-        if self._reference is None:
-            self._reference = Reference(latest.start if self.pace.sampled else latest.baseline_start)
-        return window_at(self._reference, latest, self.pace)
+        if self.reference is None:
+            self.reference = Reference(latest.start if self.pace.sampled else latest.baseline_start)
+        return window_at(self.reference, latest, self.pace)
 
     @property
     def begun(self) -> dict[str, float]:
         """When trouble began that still goes on, as a recording knows it."""
         return begun(self.memory)
 
-    def saw(self, diagnosis: Diagnosis, window: Window) -> Recalled:
-        """What a diagnosis of a window means; from then on it is remembered."""
-        assert self._reference is not None
-        self.memory = after(self.memory, look_of(diagnosis), self.holds)
+    def saw(self, diagnosis: Diagnosis, window: Window, keep: Keep | None = None) -> Recalled:
+        """What a diagnosis of a window means; from then on it is remembered.
+
+        :param keep: remembers a look elsewhere, too, and gives the memory after it
+        """
+        assert self.reference is not None
+        look = look_of(diagnosis)
+        self.memory = after(self.memory, look, self.holds) if keep is None else keep(look)
         answer = recalled(diagnosis, self.memory, self._pictures)
         self._pictures = pictures_after(self._pictures, diagnosis, self.memory)
-        self._reference = after_look(self._reference, self.memory, window, self.pace)
+        self.reference = after_look(self.reference, self.memory, window, self.pace)
         self._windows.append(window)
         return answer
 

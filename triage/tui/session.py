@@ -15,9 +15,10 @@ from triage.model.recording import Recording
 from triage.model.rule import Rule
 from triage.tui.cells import fine, sides_of
 from triage.tui.curves import Curve
-from triage.tui.recordings import Recordings, Taken
+from triage.tui.recordings import Recordings
 from triage.tui.sides import Sides
 from triage.tui.snapshot import Snapshot, snapshot_of
+from triage.watch.live import Taken
 
 if TYPE_CHECKING:
     from triage.collect import Progress
