@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -10,11 +10,14 @@ from typing import TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from triage.errors import ConfigError, InputMissingError, UsageError
+from triage.model.receiver import Receiver
 from triage.model.service import Service
 from triage.validation import Bytes, Seconds, complaints, did_you_mean, strange_names
 
 _WHERE = re.compile(r"\(at line (\d+), column (\d+)\)|\(at end of document\)")
 
+
+_TABLES = ("defaults", "service", "watch", "notify")
 
 _Table = TypeVar("_Table", bound=BaseModel)
 
@@ -52,17 +55,37 @@ class Defaults(BaseModel):
     playbooks: tuple[Path, ...] = ()
 
 
+class Watching(BaseModel):
+    """How ``triage watch`` watches where no flag says otherwise.
+
+    :param every: from one look at a service to the next
+    :param whole: longest time without a whole look at a service at which nothing moves
+    :param listen: where /metrics and /healthz are served
+    :param state: file of what is remembered and still to be told
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    every: Seconds = 60.0
+    whole: Seconds = 300.0
+    listen: str | None = None
+    state: Path | None = None
+
+
 @dataclass(frozen=True)
 class Settings:
     """What triage.toml says.
 
     :param path: the file, None if there is none
     :param services: by name
+    :param receivers: who is told of what became different, by name
     """
 
     path: Path | None = None
     defaults: Defaults = field(default_factory=Defaults)
     services: Mapping[str, Service] = field(default_factory=dict)
+    watch: Watching = field(default_factory=Watching)
+    receivers: Mapping[str, Receiver] = field(default_factory=dict)
 
     def service(self, name: str) -> Service:
         """The service of that name.
@@ -99,16 +122,30 @@ def read_settings(path: Path) -> Settings:
     """
     document = _parse(path)
     for name in document:
-        if name not in ("service", "defaults"):
-            raise ConfigError(f"{path}: the key {name!r} is not known here", did_you_mean(name, ("service", "defaults")))
+        if name not in _TABLES:
+            raise ConfigError(f"{path}: the key {name!r} is not known here", did_you_mean(name, _TABLES))
     defaults = _read(path, "defaults", Defaults, document.get("defaults", {}))
-    tables = document.get("service", {})
-    if not isinstance(tables, dict):
-        raise ConfigError(f"{path}: 'service' must be tables", "write [service.llm-prod]")
-    services = {name: _service(path, name, table, defaults) for name, table in tables.items()}
+    services = {name: _service(path, name, table, defaults) for name, table in _tables(path, document, "service", "llm-prod")}
+    told = _tables(path, document, "notify", "oncall")
+    receivers = {name: _read(path, f"notify.{name}", Receiver, table) for name, table in told}
+    watch = _read(path, "watch", Watching, document.get("watch", {}))
     folder = path.resolve().parent
     rooted = {name: _rooted(folder, getattr(defaults, name)) for name in ("rules", "dialects", "signatures", "playbooks")}
-    return Settings(path, defaults.model_copy(update=rooted), services)
+    state = _rooted(folder, [watch.state])[0] if watch.state is not None else None
+    return Settings(
+        path, defaults.model_copy(update=rooted), services, watch.model_copy(update={"state": state}), receivers
+    )
+
+
+def _tables(path: Path, document: Mapping[str, object], key: str, example: str) -> Iterable[tuple[str, object]]:
+    """The named tables under a key.
+
+    :raises ConfigError: something else stands there
+    """
+    tables = document.get(key, {})
+    if not isinstance(tables, dict):
+        raise ConfigError(f"{path}: {key!r} must be tables with names", f"write [{key}.{example}]")
+    return tables.items()
 
 
 def _parse(path: Path) -> dict[str, object]:

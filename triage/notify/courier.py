@@ -152,6 +152,7 @@ class Courier:
     :param carry: sends a request
     :param clock: gives Unix seconds
     :param chance: gives numbers from 0 to 1
+    :param tell: is told when the receiver begins or ceases to take what it is sent
     """
 
     def __init__(
@@ -163,6 +164,7 @@ class Courier:
         carry: Carrier,
         clock: Callable[[], float] = time,
         chance: Callable[[], float] = random.random,
+        tell: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.name = name
         self.delivery = Delivery()
@@ -172,6 +174,7 @@ class Courier:
         self._carry = carry
         self._clock = clock
         self._chance = chance
+        self._tell = tell
         self._wake = Event()
         self._stopped = Event()
         self._resting_until = 0.0
@@ -218,11 +221,15 @@ class Courier:
         """What became of a request; a receiver that takes none is left alone for a while."""
         now = self._clock()
         if not reply.reason:
+            if self.delivery.is_up is False:
+                self._tell(f"receiver {self.name} takes messages again")
             repeat = now + RESEND if is_repeated(self._receiver) else None
             self._outbox.taken(self.name, post.letters, repeat)
             self.delivery = replace(self.delivery, is_up=True, taken=self.delivery.taken + _new(post.letters), reason="")
             return
         pause = max(reply.after, self._pause(max(one.tries for one in post.letters)))
+        if self.delivery.is_up is not False:
+            self._tell(f"receiver {self.name} takes no messages ({reply.reason}); they wait on disk and are sent again")
         if not reply.is_about_it:
             self._resting_until = now + pause
         dropped = self._outbox.refused(self.name, post.letters, now + pause, now)

@@ -1,4 +1,4 @@
-"""A service that is asked again and again, and whose sources know only the present: what they said before is kept as its history."""
+"""A service that is asked again and again, whose sources know only the present: what they said before is kept as its history."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Whether anything moved since the last look: a short look at what users notice, which only ever says that a whole look is needed.
+"""Whether anything moved since the last look: a short look at what users notice, which can only say that a whole one is needed.
 
 A survey clears nothing and is not remembered. Whatever it cannot tell counts as moved.
 """
@@ -12,8 +12,8 @@ SPAN = 300.0
 sample (``--query.lookback-delta``)."""
 
 _MOVED = 0.5
-"""Chosen: a value that is half as large again as it was, or half of it, has moved: quantiles of five minutes of an even load differ
-by less."""
+"""Chosen: a value that is half as large again as it was, or half of it, has moved: quantiles of five minutes of an even load
+differ by less."""
 
 _ROOM = 0.05
 """Chosen: unless that is less than this part of its limit; of tiny numbers chance makes multiples."""
@@ -40,8 +40,12 @@ def _reasons(before: Diagnosis, now: Diagnosis) -> Iterator[str]:
         if was.noticed and was.state is Promised.KEPT:
             yield from _vital(was, vitals.get((was.name, was.subject)))
     yield from (f"{one.name} is broken" for one in now.vitals if one.state is Promised.BROKEN)
-    yield from (f"odd: {one.sort} {one.of}" for one in now.observations if one.salient and not _is_known(one.sort, one.of, before))
-    yield from (f"unread lines of {one.emitter}" for one in now.unread if one.template not in {old.template for old in before.unread})
+    yield from (
+        f"odd: {one.sort} {one.of}" for one in now.observations if one.salient and not _is_known(one.sort, one.of, before)
+    )
+    yield from (
+        f"unread lines of {one.emitter}" for one in now.unread if one.template not in {old.template for old in before.unread}
+    )
 
 
 def _sources(before: Diagnosis, now: Diagnosis) -> Iterator[str]:

@@ -45,7 +45,9 @@ class Tempo:
 
 def is_unsure(memory: Memory) -> bool:
     """Whether the last look saw something that another one has to confirm."""
-    return bool(memory.state.other) or any(one.phase is Phase.PENDING and one.seen == memory.time for one in memory.lives.values())
+    return bool(memory.state.other) or any(
+        one.phase is Phase.PENDING and one.seen == memory.time for one in memory.lives.values()
+    )
 
 
 def is_calm(memory: Memory) -> bool:
