@@ -132,9 +132,7 @@ def read_settings(path: Path) -> Settings:
     folder = path.resolve().parent
     rooted = {name: _rooted(folder, getattr(defaults, name)) for name in ("rules", "dialects", "signatures", "playbooks")}
     state = _rooted(folder, [watch.state])[0] if watch.state is not None else None
-    return Settings(
-        path, defaults.model_copy(update=rooted), services, watch.model_copy(update={"state": state}), receivers
-    )
+    return Settings(path, defaults.model_copy(update=rooted), services, watch.model_copy(update={"state": state}), receivers)
 
 
 def _tables(path: Path, document: Mapping[str, object], key: str, example: str) -> Iterable[tuple[str, object]]:

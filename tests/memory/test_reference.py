@@ -23,7 +23,7 @@ def windows(looks: list[Look], pace: Pace = SAMPLED, begin: float = 0.0) -> list
         latest = Window(look.time - 1800.0, look.time, look.time - 5400.0) if not pace.sampled else Window(0, look.time, 0)
         window = window_at(reference, latest, pace)
         memory = after(memory, look, Holds(raise_looks=1))
-        reference = after_look(reference, memory, window, pace)
+        reference = after_look(reference, memory, window, pace, look)
         found.append(window)
     return found
 
@@ -121,3 +121,20 @@ def test_every_window_can_be_judged(sequence: list[tuple[object, float]], pace: 
         assert not any(window.baseline_start < time <= window.usual_end - 1e-6 for time in seen)
         if look.status is Status.INCIDENT:
             seen.append(look.time)
+
+
+def test_what_was_over_before_anybody_watched_is_left_behind() -> None:
+    """The first window tells of trouble that has ended: the next one begins after it, against what was before the trouble."""
+    over = Look(10_000.0, Status.INCIDENT, gone={"promise ttft_p95_s service/llm": 9_000.0})
+    first, second, third = windows([over, well(10_060.0), well(10_120.0)], SERVED, begin=4_600.0)
+    assert (first.start, first.end) == (8_200.0, 10_000.0)
+    assert (second.start, second.baseline_start, second.baseline_end) == (9_000.0, 4_600.0, 8_200.0)
+    assert third.start == 9_000.0
+
+
+def test_trouble_that_goes_on_is_not_left_behind() -> None:
+    """One promise has ended, another one is still broken."""
+    half = ill(10_000.0, since=9_500.0)
+    mixed = Look(half.time, half.status, half.there, {"promise itl_p95_s service/llm": 9_800.0}, half.cause)
+    _, second = windows([mixed, ill(10_060.0, since=9_500.0)], SERVED, begin=4_600.0)
+    assert second.start <= 9_500.0

@@ -21,8 +21,8 @@ from triage.memory.watch import Watch
 from triage.model.recording import Recording, Source, SourceState
 from triage.tui import messages
 from triage.tui.app import WalkApp
-from triage.watch.live import Taken
 from triage.tui.widgets.choices import Choices
+from triage.watch.live import Taken
 
 pytestmark = pytest.mark.slow
 

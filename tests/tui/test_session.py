@@ -18,9 +18,9 @@ from triage.model.diagnosis import Diagnosis
 from triage.model.recording import Origin, Recording, Series, Source, SourceState, Subject, Window
 from triage.model.vocabulary import Scope
 from triage.tui.recordings import Replay
-from triage.watch.live import Live
 from triage.tui.session import LocalSession
 from triage.tui.worker import WorkerProcess
+from triage.watch.live import Live
 
 pytestmark = pytest.mark.slow
 

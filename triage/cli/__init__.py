@@ -20,8 +20,8 @@ from triage.cli.version import ShowVersion
 from triage.errors import ExitCode, TriageError, printable
 
 COMMANDS = (
-    "demo", "diagnose", "replay", "walk", "record", "coverage", "check", "watch", "history", "rules", "playbook", "learn", "score",
-    "fits", "completion",
+    "demo", "diagnose", "replay", "walk", "record", "coverage", "check", "watch", "history", "rules", "playbook", "learn",
+    "score", "fits", "completion",
 )  # fmt: skip
 """Modules with the shape of :class:`Command`, in the order in which help shows them."""
 

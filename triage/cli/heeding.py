@@ -92,7 +92,7 @@ def refuse_idle_sources(args: argparse.Namespace, services: "Iterable[Service]")
     :raises UsageError: one was given
     """
     looked = [looked_at(args, service) for service in services]
-    more = _GROWING if hasattr(args, "every") else frozenset()
+    more = _GROWING if hasattr(args, "every") or hasattr(args, "pause") else frozenset()
     heeded = frozenset().union(*(HEEDED[one] | (more if one is Looked.PRESENT else frozenset()) for one in looked))
     for flag in SOURCE_FLAGS:
         if given(args, flag) and looked and flag not in heeded:
@@ -198,6 +198,17 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
             "name it with --service",
         ),
         Row(("--state", "--keep"), lambda args: args.no_state, "nothing is remembered with --no-state", "give one of them"),
+    ),
+    "watch": (
+        Row(
+            ("--from", "--to"), lambda _: True, "a watch looks at what is now", "leave it out; triage diagnose looks at what was"
+        ),
+        Row(
+            ("--logs", "--changes"),
+            lambda args: not (args.service or args.endpoint),
+            "nobody says which service they are of",
+            "name it with --service",
+        ),
     ),
     "history": (
         Row(

@@ -16,10 +16,10 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
     parser = commands.add_parser(
         "watch",
         help="keep looking at services, serve /metrics, and tell people what became different",
-        description="Looks at the services of triage.toml again and again: all, those that are named, or those that bear a label. "
-        "What becomes different is written as a line, kept for 'triage history', and told to the receivers of [notify.NAME] in "
-        "triage.toml: an Alertmanager, a webhook, Slack, PagerDuty. How all are, and how the watch itself is, stands at /metrics "
-        "and /healthz. SIGTERM or Ctrl+C ends it within seconds.",
+        description="Looks at the services of triage.toml again and again: all, those that are named, or those that bear a "
+        "label. What becomes different is written as a line, kept for 'triage history', and told to those whom [notify.NAME] "
+        "in triage.toml names: an Alertmanager, a webhook, Slack, PagerDuty. How all are, and how the watch itself is, stands at "
+        "/metrics and /healthz. SIGTERM or Ctrl+C ends it within seconds.",
         epilog=examples(
             "triage watch",
             "triage watch 'chat-*' --label team=web --every 30",
@@ -37,7 +37,7 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
         help="only services whose tags or labels in triage.toml say so; VALUE may be a pattern (may be repeated: all must hold)",
     )
     pace = parser.add_argument_group("how often")
-    pace.add_argument("--every", metavar="SECONDS", help="from one look at a service to the next (60)")
+    pace.add_argument("--every", metavar="SECONDS", dest="pause", help="from one look at a service to the next (60)")
     pace.add_argument(
         "--whole", metavar="SECONDS", help="longest time without a whole look at a service at which nothing moves (300)"
     )
@@ -46,10 +46,15 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
         "--alertmanager", metavar="URL", action="append", default=[], help="an Alertmanager that is told (may be repeated)"
     )
     told.add_argument("--webhook", metavar="URL", action="append", default=[], help="who is sent JSON (may be repeated)")
-    told.add_argument("--listen", metavar="HOST:PORT", help="where /metrics and /healthz are served (127.0.0.1:8018); 'none': nowhere")
+    told.add_argument(
+        "--listen", metavar="HOST:PORT", help="where /metrics and /healthz are served (127.0.0.1:8018); 'none': nowhere"
+    )
     memory = parser.add_argument_group("memory")
     memory.add_argument(
-        "--state", metavar="FILE", type=Path, help="what is remembered and still to be told (~/.local/state/triage/history.sqlite)"
+        "--state",
+        metavar="FILE",
+        type=Path,
+        help="what is remembered and still to be told (~/.local/state/triage/history.sqlite)",
     )
     memory.add_argument(
         "--keep", metavar="SIZE", help="room for recordings of what became different, the oldest go first (500MB); 0 keeps none"

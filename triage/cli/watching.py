@@ -3,6 +3,7 @@
 import argparse
 import os
 import signal
+import socket
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Thread
+from typing import Literal
 
 from triage.archive import Archive, archive_of
 from triage.checks.choosing import chosen
@@ -21,7 +23,6 @@ from triage.cli.report import diagnosed
 from triage.cli.sources import Span, Tools, asked, refuse_missing, service_of, span_of, tools_of
 from triage.collect import PATIENCE, Progress
 from triage.errors import ConfigError, ExitCode, InputMissingError, TriageError, UsageError, printable
-from triage.memory.life import Holds
 from triage.memory.reference import Pace
 from triage.memory.store import Known, Store
 from triage.memory.watch import Watch
@@ -42,7 +43,7 @@ from triage.watch.live import Live
 from triage.watch.looker import Looker, Seen, Source
 from triage.watch.running import Rounds
 from triage.watch.served import Served
-from triage.watch.survey import SPAN
+from triage.watch.survey import SPAN, Survey, shortened
 from triage.watch.tempo import Tempo
 
 _SHORTEST = 30.0
@@ -125,7 +126,7 @@ def _services(args: argparse.Namespace, settings: Settings) -> list[Service]:
 
 def _tempo(args: argparse.Namespace, settings: Settings) -> Tempo:
     """How often services are looked at."""
-    every = seconds(args.every) if args.every else settings.watch.every
+    every = seconds(args.pause) if args.pause else settings.watch.every
     whole = seconds(args.whole) if args.whole else settings.watch.whole
     if every < 1.0:
         raise UsageError(f"{every:g} s from one look to the next are too few", "give a second or more; 60 is usual")
@@ -135,8 +136,12 @@ def _tempo(args: argparse.Namespace, settings: Settings) -> Tempo:
 def _receivers(args: argparse.Namespace, settings: Settings) -> dict[str, Receiver]:
     """Who is told: the receivers of the settings, and those of the flags, which are called after their kind."""
     found = dict(settings.receivers)
-    for kind in ("alertmanager", "webhook"):
-        for number, url in enumerate(getattr(args, kind), 1):
+    flags: list[tuple[Literal["alertmanager", "webhook"], list[str]]] = [
+        ("alertmanager", args.alertmanager),
+        ("webhook", args.webhook),
+    ]
+    for kind, urls in flags:
+        for number, url in enumerate(urls, 1):
             name = kind if number == 1 else f"{kind}-{number}"
             if name in found:
                 raise UsageError(f"--{kind}: a receiver of [notify] is called {name!r} already", "give that one another name")
@@ -170,7 +175,7 @@ def _looker(service: Service, span: Span, parts: _Parts) -> Looker:
     """Who looks at a service."""
     judging = replace(parts.judging, named=service.name)
     source: Source
-    survey: Callable[[], Diagnosis] | None = None
+    survey: Survey | None = None
     known = parts.known.get(service.name)
     if _is_sampled(service):
         source = _sampled(service, span, parts)
@@ -178,7 +183,7 @@ def _looker(service: Service, span: Span, parts: _Parts) -> Looker:
         pace = Pace(span.since / 4.0, span.since, span.since + span.baseline, sampled=False)
         watch = Watch(pace, reference=known.reference if known is not None else None)
         source = Served(partial(_ask, service, span, parts.tools), watch)
-        survey = partial(_surveyed, service, span, parts.tools, replace(judging, rules=()))
+        survey = _Surveys(service, span, parts.tools, replace(judging, rules=()))
     source.watch.heed(judging.rules)
     if known is not None:
         source.watch.memory = known.memory
@@ -203,10 +208,23 @@ def _ask(service: Service, span: Span, tools: Tools, tell: Progress, look_at: Ca
     return asked(service, span, tools, tell, PATIENCE, look_at=look_at)
 
 
-def _surveyed(service: Service, span: Span, tools: Tools, judging: Judging) -> Diagnosis:
-    """What users notice now, without any rule."""
-    short = replace(span, since=SPAN, baseline=SPAN)
-    return _judged(judging, service.name, asked(service, short, tools, _unwatched, PATIENCE))
+@dataclass(frozen=True)
+class _Surveys:
+    """Short looks at what users notice, without any rule."""
+
+    service: Service
+    span: Span
+    tools: Tools
+    judging: Judging
+
+    def taken(self) -> Diagnosis:
+        """What users notice now."""
+        short = replace(self.span, since=SPAN, baseline=SPAN)
+        return _judged(self.judging, self.service.name, asked(self.service, short, self.tools, _unwatched, PATIENCE))
+
+    def of(self, recording: Recording) -> Diagnosis:
+        """What a survey would have said at the end of a whole look."""
+        return _judged(self.judging, self.service.name, replace(recording, window=shortened(recording.window)))
 
 
 def _judged(judging: Judging, name: str, recording: Recording) -> Diagnosis:
@@ -219,31 +237,44 @@ def _unwatched(source: str, message: str, done: float) -> None:
 
 @contextmanager
 def _ended_by_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """SIGTERM and SIGINT end the watch; a second one ends the program at once.
+    """SIGTERM and SIGINT end the watch, a second one the program.
 
-    They are waited for in a thread: a handler would run in the middle of what takes a lock that it wants, too.
+    A thread hears of them: a handler would run in the middle of what holds a lock that it wants, too.
     """
-    ends = {signal.SIGTERM, signal.SIGINT}
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, ends)
-    Thread(target=_wait, args=(ends, stop), daemon=True).start()
+    ours, theirs = socket.socketpair()
+    theirs.setblocking(False)
+    before = {one: signal.signal(one, _heard) for one in (signal.SIGTERM, signal.SIGINT)}
+    heard = signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
+    Thread(target=_wait, args=(ours, stop), daemon=True).start()
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.set_wakeup_fd(heard)
+        for one, handler in before.items():
+            signal.signal(one, handler)
+        theirs.close()
 
 
-def _wait(ends: set[signal.Signals], stop: Callable[[], None]) -> None:
-    """Wait for the first signal, and for the second."""
-    signal.sigwait(ends)
-    stop()
-    os._exit(128 + signal.sigwait(ends))
+def _heard(*_: object) -> None:
+    """A signal came; a byte says so to the thread that waits."""
+
+
+def _wait(ours: socket.socket, stop: Callable[[], None]) -> None:
+    """Wait for the first signal, and for the second; an end of the pipe is the end of the watch."""
+    with ours:
+        if ours.recv(1):
+            stop()
+        if ours.recv(1):
+            os._exit(128 + signal.SIGTERM)
 
 
 def _greeting(services: Sequence[Service], receivers: Mapping[str, Receiver], tempo: Tempo, listen: str) -> str:
     """What is watched, who is told, where more is seen."""
     names = ", ".join(one.name for one in services[:5]) + (f" and {len(services) - 5} more" if len(services) > 5 else "")
     told_ = ", ".join(f"{name} ({one.kind})" for name, one in receivers.items()) or "nobody"
-    where = "" if listen == _NOWHERE else f"; http://{listen}/metrics" if ":" in listen else f"; http://127.0.0.1:{listen}/metrics"
+    where = (
+        "" if listen == _NOWHERE else f"; http://{listen}/metrics" if ":" in listen else f"; http://127.0.0.1:{listen}/metrics"
+    )
     return f"watching {names} every {tempo.every:g} s; told: {told_}{where}"
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from triage.memory.life import Life
+from triage.memory.looks import Look
 from triage.memory.memory import Memory, broken, found
 from triage.model.diagnosis import Status
 from triage.model.recording import Window
@@ -78,7 +79,7 @@ def _rolled(begin: float, end: float, pace: Pace) -> float:
     return end - min(max(sampled / 4.0, pace.shortest), pace.longest)
 
 
-def after_look(reference: Reference, memory: Memory, window: Window, pace: Pace) -> Reference:
+def after_look(reference: Reference, memory: Memory, window: Window, pace: Pace, look: Look) -> Reference:
     """What is usual after a look.
 
     :param memory: after the look
@@ -98,7 +99,17 @@ def after_look(reference: Reference, memory: Memory, window: Window, pace: Pace)
     fresh = [life for life in there if life.since is not None and life.since > reference.begin]
     if fresh and reference.window_start is None:
         return replace(reference, usual_end=_least(reference.usual_end, _onset(fresh, window, reference)))
+    over = _ended(look, window)
+    if over is not None and reference.usual_end is None:
+        return replace(reference, usual_end=max(window.start, reference.begin), recovered=over)
     return _calm(reference, memory, pace)
+
+
+def _ended(look: Look, window: Window) -> float | None:
+    """When trouble ended that was over before anybody watched: all that is left of it is that the window tells of it."""
+    if look.status not in (Status.DEGRADED, Status.INCIDENT) or any(one.severity != "info" for one in look.there.values()):
+        return None
+    return max((end for end in look.gone.values() if end is not None and end > window.start), default=None)
 
 
 def _onset(lives: list[Life], window: Window, reference: Reference) -> float:

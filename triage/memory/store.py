@@ -155,7 +155,7 @@ class Store:
             if memory is not before:
                 _write(base, service, before, memory)
                 if judged is not None:
-                    _write_reference(base, service, memory, *judged)
+                    _write_reference(base, service, memory, look, *judged)
                 _prune(base, service, look.time)
                 if along is not None:
                     along(base, memory)
@@ -347,10 +347,10 @@ def _reference_of(base: sqlite3.Connection, service: str) -> Reference | None:
     return None
 
 
-def _write_reference(base: sqlite3.Connection, service: str, memory: Memory, window: Window, pace: Pace) -> None:
+def _write_reference(base: sqlite3.Connection, service: str, memory: Memory, look: Look, window: Window, pace: Pace) -> None:
     """Which time is usual after a look."""
     before = _reference_of(base, service) or Reference(window.baseline_start)
-    told = _REFERENCE.dump_json(after_look(before, memory, window, pace)).decode()
+    told = _REFERENCE.dump_json(after_look(before, memory, window, pace, look)).decode()
     base.execute("INSERT OR REPLACE INTO usual (service, reference) VALUES (?, ?)", (service, told))
 
 

@@ -67,7 +67,7 @@ class Watch:
         self.memory = after(self.memory, look, self.holds) if keep is None else keep(look)
         answer = recalled(diagnosis, self.memory, self._pictures)
         self._pictures = pictures_after(self._pictures, diagnosis, self.memory)
-        self.reference = after_look(self.reference, self.memory, window, self.pace)
+        self.reference = after_look(self.reference, self.memory, window, self.pace, look)
         self._windows.append(window)
         return answer
 

@@ -66,19 +66,18 @@ News = tuple[Alert, tuple[Change, ...]]
 """An alert after a look, and what became different with it."""
 
 
-def alerts_after(standing: Mapping[Topic, Alert], service: str, memory: Memory) -> Iterator[News]:
+def alerts_after(standing: Mapping[Topic, Alert], service: str, memory: Memory, named: str = "") -> Iterator[News]:
     """The alerts of a service after a look: those that stand, and those that ended with it.
 
     :param standing: those that stood before
     :param memory: after the look
+    :param named: id of the kind that this look alone takes for the cause: better than none when trouble is told first
     """
-    for topic, told in ((Topic.TROUBLE, _trouble), (Topic.BLIND, _blind)):
-        news = told(standing.get(topic), service, memory)
-        if news is not None:
-            yield news
+    trouble = _trouble(standing.get(Topic.TROUBLE), service, memory, named)
+    yield from (news for news in (trouble, _blind(standing.get(Topic.BLIND), service, memory)) if news is not None)
 
 
-def _trouble(before: Alert | None, service: str, memory: Memory) -> News | None:
+def _trouble(before: Alert | None, service: str, memory: Memory, named: str) -> News | None:
     """That a service is not well: from the moment at which several looks agree that it is not, until several agree that it is."""
     assert memory.time is not None
     state = Status(memory.state.word)
@@ -89,10 +88,9 @@ def _trouble(before: Alert | None, service: str, memory: Memory) -> News | None:
     severity: Severity = "critical" if state is Status.INCIDENT else "warning"
     kind, flapping = rule_of(memory.cause.word), _flaps(memory)
     if before is None:
-        began = Alert(
-            service=service, topic=Topic.TROUBLE, severity=severity, since=_since(memory), raised=memory.time, kind=kind
-        )
-        return began.model_copy(update={"flapping": flapping}), (Change.RAISED, *([Change.FLAPPING] if flapping else []))
+        began = Alert(service=service, topic=Topic.TROUBLE, severity=severity, since=_since(memory), raised=memory.time)
+        told = {"kind": kind or named, "flapping": flapping}
+        return began.model_copy(update=told), (Change.RAISED, *([Change.FLAPPING] if flapping else []))
     changes = _changes(before, severity, kind, flapping=flapping)
     worst: Severity = "critical" if "critical" in (severity, before.severity) else "warning"
     return before.model_copy(update={"severity": worst, "kind": kind or before.kind, "flapping": flapping}), changes

@@ -100,12 +100,13 @@ def bare_message(alert: Alert, changes: Sequence[Change], time: float, reason: s
     return Message(alert=alert, changes=tuple(changes), time=time, status=Status.INCONCLUSIVE, headline=reason)
 
 
-def ended(before: Message, alert: Alert, time: float) -> Message:
+def ended(before: Message, alert: Alert, time: float, status: Status) -> Message:
     """The end of what a message told of, in whose words it is told again what it was.
 
     :param alert: after its end
+    :param status: of the service now
     """
-    return before.model_copy(update={"alert": alert, "changes": (Change.OVER,), "time": time})
+    return before.model_copy(update={"alert": alert, "changes": (Change.OVER,), "time": time, "status": status})
 
 
 def merged(waiting: Message, newer: Message) -> Message:

@@ -11,6 +11,7 @@ from time import time
 
 from pydantic import TypeAdapter
 
+from triage.memory.looks import look_of, rule_of
 from triage.memory.memory import Memory
 from triage.memory.store import Store
 from triage.model.diagnosis import Diagnosis
@@ -114,7 +115,8 @@ class Outbox:
         told = self._alerts(base, service)
         standing = {topic: message.alert for topic, message in told.items()}
         messages = []
-        for alert, changes in alerts_after(standing, service, memory):
+        named = "" if isinstance(diagnosis, str) else rule_of(look_of(diagnosis).cause)
+        for alert, changes in alerts_after(standing, service, memory, named):
             message = self._message(told.get(alert.topic), (alert, changes), diagnosis, memory)
             if alert.over is None:
                 row = (service, alert.topic.value, _json(message))
@@ -196,7 +198,7 @@ class Outbox:
         assert memory.time is not None
         if alert.over is not None:
             assert before is not None
-            return ended(before, alert, memory.time)
+            return ended(before, alert, memory.time, memory.status)
         if isinstance(diagnosis, str):
             made = bare_message(alert, changes, memory.time, diagnosis)
         else:

@@ -18,14 +18,17 @@ class Recordings(Protocol):
     :param live: whether there is more than one
     :param pause: seconds between two of them
     :param lasts: seconds that one takes at least, since it samples for so long
-    :param watch: what is remembered from one to the next; None where there is but one
     """
 
     name: str
     live: bool
     pause: float
     lasts: float
-    watch: Watch | None
+
+    @property
+    def watch(self) -> Watch | None:
+        """What is remembered from one to the next; None where there is but one."""
+        ...
 
     def take(self, tell: "Progress") -> Taken:
         """The next recording; may take long, and is called away from the screen.

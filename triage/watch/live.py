@@ -54,7 +54,7 @@ class Live:
         self.name = name
         self.pause = pause
         self.lasts = lasts
-        self.watch: Watch | None = Watch(pace)
+        self.watch = Watch(pace)
         self._ask = ask
         self._pace = pace
         self._history: Recording | None = None
@@ -62,7 +62,6 @@ class Live:
 
     def take(self, tell: "Progress") -> Taken:
         """What is known after one more round; the sources of that round tell which of it still holds."""
-        assert self.watch is not None
         latest = self._ask(tell, self._history)
         if self._history is None:
             self._history = latest

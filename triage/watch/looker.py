@@ -17,7 +17,7 @@ from triage.model.recording import Recording, Window
 from triage.notify.message import Message
 from triage.notify.outbox import Outbox
 from triage.watch.live import Taken
-from triage.watch.survey import is_at_rest, moved
+from triage.watch.survey import Survey, is_at_rest, moved
 from triage.watch.tempo import is_calm
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Looker:
 
     :param source: asks its sources
     :param judge: gives the diagnosis of a recording
-    :param survey: asks for a short while and judges what users notice alone; None where that would be no cheaper
+    :param survey: takes short looks; None where they would be no cheaper
     :param archive: where is remembered
     :param whole: seconds after which a whole look is due though nothing moved
     """
@@ -91,7 +91,7 @@ class Looker:
         service: str,
         source: Source,
         judge: Callable[[Recording], Diagnosis],
-        survey: Callable[[], Diagnosis] | None,
+        survey: Survey | None,
         archive: Archive,
         outbox: Outbox,
         whole: float,
@@ -104,7 +104,7 @@ class Looker:
         self._outbox = outbox
         self._whole = whole
         self._last: Seen | None = None
-        self._judged: Diagnosis | None = None
+        self._judged: tuple[Diagnosis, Diagnosis] | None = None
         self._whole_due = 0.0
         self._why = ""
 
@@ -123,7 +123,7 @@ class Looker:
         if self._survey is None or last is None or judged is None or not last.rests or monotonic() >= self._whole_due:
             return None
         try:
-            self._why = moved(judged, self._survey())
+            self._why = moved(*judged, self._survey.taken())
         except TriageError as error:
             self._why = error.message
         if self._why:
@@ -141,7 +141,7 @@ class Looker:
         except Exception as error:  # noqa: BLE001 - one service's trouble must not end the watch of the others
             _log.debug("look at %s failed", self.service, exc_info=error)
             return self._blind(f"a defect in triage: {type(error).__name__}: {error}")
-        self._judged = diagnosis
+        self._judged = (diagnosis, self._survey.of(recording)) if self._survey is not None and is_at_rest(diagnosis) else None
         told: list[Message] = []
         keep = partial(self._kept, diagnosis, recording.window, told)
         answer = self._source.watch.saw(diagnosis, recording.window, keep)
@@ -151,6 +151,7 @@ class Looker:
 
     def _blind(self, reason: str) -> Seen:
         """A look that could judge nothing."""
+        self._judged = None
         told: list[Message] = []
         now = time()
         watch = self._source.watch

@@ -63,6 +63,7 @@ class Exposition(Collector):
 def _looks(rows: "Iterable[tuple[str, Row]]") -> "Iterator[Metric]":
     """How the watch itself is doing."""
     looks = CounterMetricFamily("triage_watch_looks", "Looks by what came of them.", labels=("service", "result"))
+    moved = CounterMetricFamily("triage_watch_surveys_moved", "Surveys after which a whole look was taken.", labels=("service",))
     spent = CounterMetricFamily("triage_watch_cpu_seconds", "Seconds of CPU for looks.", labels=("service",))
     looked, lasted, due = [], [], []
     for name, row in rows:
@@ -70,12 +71,14 @@ def _looks(rows: "Iterable[tuple[str, Row]]") -> "Iterator[Metric]":
         results = {"judged": tally.whole - tally.failed, "failed": tally.failed, "unmoved": tally.surveys}
         for result, count in results.items():
             looks.add_metric((name, result), count)
+        moved.add_metric((name,), tally.moved)
         spent.add_metric((name,), tally.cpu)
         due.append(({"service": name}, row.due))
         if row.seen is not None:
             looked.append(({"service": name}, row.looked))
             lasted.append(({"service": name}, row.seen.lasted))
     yield looks
+    yield moved
     yield spent
     yield _gauge("triage_watch_last_look_timestamp_seconds", "When the last look ended.", looked)
     yield _gauge("triage_watch_look_duration_seconds", "How long the last look took.", lasted)

@@ -4,8 +4,10 @@ A survey clears nothing and is not remembered. Whatever it cannot tell counts as
 """
 
 from collections.abc import Iterator
+from typing import Protocol
 
 from triage.model.diagnosis import Diagnosis, Promised, Status, Vital
+from triage.model.recording import Recording, Window
 
 SPAN = 300.0
 """Seconds that a survey looks at: ``peak`` and ``trough`` of rules are means of as many, and Prometheus looks so far back for a
@@ -19,13 +21,35 @@ _ROOM = 0.05
 """Chosen: unless that is less than this part of its limit; of tiny numbers chance makes multiples."""
 
 
-def moved(before: Diagnosis, now: Diagnosis) -> str:
+class Survey(Protocol):
+    """Short looks at a service."""
+
+    def taken(self) -> Diagnosis:
+        """What users notice now.
+
+        :raises TriageError: nobody can be asked
+        """
+        ...
+
+    def of(self, recording: Recording) -> Diagnosis:
+        """What a survey would have said at the end of a whole look."""
+        ...
+
+
+def shortened(window: Window) -> Window:
+    """The part of a window that a survey looks at."""
+    start = max(window.end - SPAN, window.start)
+    return Window(start, window.end, max(start - SPAN, window.baseline_start))
+
+
+def moved(whole: Diagnosis, before: Diagnosis, now: Diagnosis) -> str:
     """Why a whole look is needed, in a few words; empty if all is as the last whole look saw it.
 
-    :param before: the last whole look
+    :param whole: the last whole look
+    :param before: what a survey would have said at its end
     :param now: a survey
     """
-    return next(_reasons(before, now), "")
+    return next(_reasons(whole, before, now), "")
 
 
 def is_at_rest(diagnosis: Diagnosis) -> bool:
@@ -33,12 +57,14 @@ def is_at_rest(diagnosis: Diagnosis) -> bool:
     return diagnosis.status is Status.HEALTHY and not any(one.until is None and not one.muted for one in diagnosis.findings)
 
 
-def _reasons(before: Diagnosis, now: Diagnosis) -> Iterator[str]:
+def _reasons(whole: Diagnosis, before: Diagnosis, now: Diagnosis) -> Iterator[str]:
     yield from _sources(before, now)
     vitals = {(one.name, one.subject): one for one in now.vitals}
-    for was in before.vitals:
-        if was.noticed and was.state is Promised.KEPT:
-            yield from _vital(was, vitals.get((was.name, was.subject)))
+    told = {(one.name, one.subject): one for one in before.vitals}
+    for one in whole.vitals:
+        if one.noticed and one.state is Promised.KEPT:
+            key = (one.name, one.subject)
+            yield from _vital(told.get(key, one), vitals.get(key))
     yield from (f"{one.name} is broken" for one in now.vitals if one.state is Promised.BROKEN)
     yield from (
         f"odd: {one.sort} {one.of}" for one in now.observations if one.salient and not _is_known(one.sort, one.of, before)

@@ -44,12 +44,11 @@ class Tempo:
 
 
 def is_unsure(memory: Memory) -> bool:
-    """Whether the last look saw something that another one has to confirm."""
-    return bool(memory.state.other) or any(
-        one.phase is Phase.PENDING and one.seen == memory.time for one in memory.lives.values()
-    )
+    """Whether the last look saw something new that another one has to confirm."""
+    is_new = any(one.phase is Phase.PENDING and one.seen == memory.time and one.looks == 1 for one in memory.lives.values())
+    return is_new or memory.status.value != memory.state.word
 
 
 def is_calm(memory: Memory) -> bool:
     """Whether nothing is remembered that is wrong, may be wrong or has just ended."""
-    return not is_unsure(memory) and not any(life.is_up for life in memory.lives.values())
+    return not is_unsure(memory) and not memory.state.other and not any(life.is_up for life in memory.lives.values())
