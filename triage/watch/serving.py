@@ -73,10 +73,10 @@ def _family(host: str) -> int:
 def _routes(metrics: Callable[..., Any], board: Board) -> Callable[..., Any]:
     """What is answered at which path."""
 
-    def answer(environ: dict[str, Any], start: Callable[..., Any]) -> Any:
-        path = environ.get("PATH_INFO", "")
+    def answer(request: dict[str, Any], start: Callable[..., Any]) -> Any:
+        path = request.get("PATH_INFO", "")
         if path == "/metrics":
-            return metrics(environ, start)
+            return metrics(request, start)
         if path == "/healthz":
             late = board.overdue()
             told = "ok\n" if not late else f"not looked at for long: {', '.join(late)}\n"
