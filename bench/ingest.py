@@ -3,19 +3,28 @@
 Run by hand: ``python bench/ingest.py [replicas] [cards] [minutes]``. A fleet is made of captured expositions (an engine's and a
 card exporter's, ``tests/dialects``), every target scraped every 15 s; it is measured at one, two and four times its size, so
 the last column is what to look at: twice the data should take twice the time. Seconds are CPU time.
+
+Then the parsers alone, the median of five pairs: an exposition against ``prometheus_client``, and the same samples as an answer
+of the Prometheus API against a reader of JSON and one number at a time.
 """
 
+import json
 import re
 import resource
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 
 import numpy as np
+from prometheus_client.parser import text_string_to_metric_families
 
 from triage.ingest.metrics.dialects import load_dialects
 from triage.ingest.metrics.openmetrics import parse
 from triage.ingest.metrics.translate import translate
+from triage.ingest.prometheus.columns import loads
+from triage.ingest.prometheus.promql import read_matrix
 from triage.model.recording import Window
 from triage.model.service import Service
 
@@ -55,6 +64,43 @@ def _series(name: str, labels: str, value: float, scrapes: int) -> str:
     return "".join(f"{head} {one:.6g} {START + STEP * number}\n" for number, one in enumerate(values))
 
 
+def _seconds(work: Callable[[], object]) -> float:
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
+def compare(data: bytes) -> None:
+    """Prints how the parsers stand to those that everybody has."""
+    few = data[: data.index(b"\n", len(data) // 20) + 1]  # the reference is slow
+    lines = data.count(b"\n")
+    share = few.count(b"\n") / lines
+    text = few.decode()
+    series = parse(data).series
+    values = [
+        {
+            "metric": dict(one.labels),
+            "values": [[t, repr(v)] for t, v in zip(one.times.tolist(), one.values.tolist(), strict=True)],
+        }
+        for one in series
+    ]
+    answer = json.dumps({"status": "success", "data": {"resultType": "matrix", "result": values}}, separators=(",", ":")).encode()
+
+    def one_by_one() -> list[object]:
+        result = json.loads(answer)["data"]["result"]
+        return [np.array([(float(t), float(v)) for t, v in one["values"]]) for one in result]
+
+    pairs: dict[str, tuple[Callable[[], object], Callable[[], object], float]] = {
+        "exposition / prometheus_client": (lambda: parse(data), lambda: list(text_string_to_metric_families(text)), share),
+        "answer / json and float": (lambda: read_matrix("m", loads(answer)["data"]["result"], rate=False), one_by_one, 1.0),
+    }
+    for name, (ours, theirs, part) in pairs.items():
+        told = [(_seconds(ours), _seconds(theirs) / part) for _ in range(5)]
+        mine, other = (median(one) for one in zip(*told, strict=True))
+        ratio = median(slow / fast for fast, slow in told)
+        print(f"{name}: {lines} samples, {mine:.3f} s to {other:.3f} s, {ratio:.1f} times as fast")
+
+
 def main() -> None:
     replicas, cards, minutes = (int(text) for text in (*sys.argv[1:], *("4", "2", "30")[len(sys.argv) - 1 :]))
     scrapes = minutes * 60 // STEP
@@ -76,6 +122,7 @@ def main() -> None:
             f"({samples / (done - parsed):8.0f}/s), together {(done - began) / first:5.2f} times the first"
         )
         assert recording.subjects
+    compare(fleet(replicas, cards, scrapes))
     print(f"peak memory of this process {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB")
 
 

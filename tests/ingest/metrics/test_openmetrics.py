@@ -179,6 +179,54 @@ def test_where_a_block_ends_does_not_matter(text: str, size: int) -> None:
         assert read(text) == reference(families_of_text(text))
 
 
+@given(prometheus_texts(), st.lists(st.integers(1, 50), max_size=5))
+def test_where_a_piece_ends_does_not_matter(text: str, sizes: list[int]) -> None:
+    """A file is read piece by piece; the samples are the same wherever it is cut, in the middle of a character, too."""
+    data, pieces = text.encode(), []
+    for size in sizes:
+        pieces.append(data[:size])
+        data = data[size:]
+    assert samples_of(parse([*pieces, data])) == reference(families_of_text(text))
+
+
+@given(st.lists(st.tuples(values, st.floats(1e9, 2e9)), min_size=1, max_size=30))
+def test_numbers_read_by_arrow_are_those_read_one_by_one(pairs: list[tuple[float, float]]) -> None:
+    """Large blocks of numbers are read by another reader, to the last bit the same."""
+    text = "".join(f'a{{b="c"}} {value!r} {time!r}\n' for value, time in pairs)
+    small = read(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("triage.ingest.numbers._MANY", 0)
+        assert read(text) == small
+
+
+@pytest.mark.parametrize(
+    "line", ['a{b="c"} +1 10', 'a{b="c"} 1_0 10', 'a{b="c"} inf 10', 'a{b="c"} 1 10 # {t="x"} 0.5', 'a{b="c"} 1 10\r']
+)
+def test_an_odd_line_among_many_changes_no_other(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What another reader would not take sends a block line by line, and all lines are read."""
+    monkeypatch.setattr("triage.ingest.numbers._MANY", 0)
+    plain = "".join(f'a{{b="c"}} {number} {number}\nd {number} {number}\n' for number in range(20, 40))
+    found = samples_of(parse(f"{plain}{line}\n{plain}".encode()))
+    assert found["d", frozenset()] == {float(number): float(number) for number in range(20, 40)}
+    assert len(found["a", frozenset({("b", "c")})]) == 20 + ("inf" not in line)
+
+
+@pytest.mark.parametrize(("limit", "told"), [("MAX_SAMPLES", "more than 5 samples"), ("MAX_SERIES", "or 5 series")])
+def test_too_much_is_refused(limit: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small archive can unpack to any number of samples and of series."""
+    monkeypatch.setattr(f"triage.ingest.metrics.openmetrics.{limit}", 5)
+    lines = (f"a {number} {number}\n" if limit == "MAX_SAMPLES" else f"a{number} 1 10\n" for number in range(6))
+    with pytest.raises(DataError, match=told):
+        parse("".join(lines).encode())
+
+
+def test_a_line_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that is one line is no exposition, and is not read into memory to find that out."""
+    monkeypatch.setattr("triage.ingest.metrics.openmetrics._LONGEST_LINE", 100)
+    with pytest.raises(DataError, match="a line has more than"):
+        parse([b"a" * 60, b"a" * 60, b"a" * 60])
+
+
 LINES = {
     'a{b="c"} 1 10': ("a", {"b": "c"}),
     "a 1 10": ("a", {}),

@@ -4,6 +4,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
@@ -15,7 +16,7 @@ from triage.ingest.language import Language, load_language
 from triage.ingest.logs import LogReading, read_logs, window_of_logs
 from triage.ingest.logs.changes import read_changes
 from triage.ingest.metrics.naming import index_names, is_engine_name, speaker
-from triage.ingest.metrics.openmetrics import parse, read_text
+from triage.ingest.metrics.openmetrics import parse, read_blocks
 from triage.ingest.metrics.translate import translate, with_source
 from triage.ingest.owners.subjects import SERVICE_LABELS, owned_by, select
 from triage.ingest.raw import RawSeries
@@ -101,15 +102,17 @@ def _samples(path: Path, moment: float | None = None) -> tuple[list[RawSeries], 
 
     :param moment: Unix seconds of what carries no time stamp
     """
-    data = read_text(path)
-    if not data.strip():
+    blocks = read_blocks(path)
+    first = next(blocks, b"")
+    begin = first.lstrip()
+    if not begin:
         raise DataError(f"{path} is empty", "record it again")
     try:
-        if (data.lstrip()[:1] == b"{" and b'"status"' in data[:4096]) or data.lstrip()[:1] == b"[":
+        if (begin[:1] == b"{" and b'"status"' in first[:4096]) or begin[:1] == b"[":
             from triage.ingest.prometheus.answers import parse_answer
 
-            return parse_answer(data), (), False
-        exposition = parse(data, moment)
+            return parse_answer(b"".join(chain((first,), blocks))), (), False
+        exposition = parse(chain((first,), blocks), moment)
     except DataError as error:
         raise DataError(f"{path}: {error.message}", error.hint) from error
     bad = exposition.bad_lines

@@ -15,6 +15,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from triage.errors import DataError, quoted
+from triage.ingest.prometheus.columns import read_plain
 from triage.ingest.raw import RawSeries
 from triage.model.recording import Floats
 
@@ -47,8 +48,10 @@ Reading = tuple[Time, _Histogram]
 
 
 class _MatrixSeries(_Part):
+    model_config = ConfigDict(extra="ignore", frozen=True, arbitrary_types_allowed=True)
+
     metric: dict[str, str]
-    values: tuple[Sample, ...] = ()
+    values: np.ndarray[Any, Any] | tuple[Sample, ...] = ()
     histograms: tuple[Reading, ...] = ()
 
 
@@ -123,7 +126,8 @@ def _parsed(data: bytes) -> _Success | _Failure:
             "ask for less time or fewer series",
         )
     try:
-        return _ANSWER.validate_json(data)
+        plain = read_plain(data)
+        return _ANSWER.validate_json(data) if plain is None else _ANSWER.validate_python(plain)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(step) for step in first["loc"] if step not in ("success", "error", "matrix", "vector"))

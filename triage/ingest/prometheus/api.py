@@ -1,6 +1,5 @@
 """What is said to a server of the Prometheus API and by it, apart from queries: its address, and its answers."""
 
-import json
 import re
 from http import HTTPStatus
 from typing import Any
@@ -8,6 +7,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from triage.errors import TriageError
 from triage.ingest.http import AskError, Failure, quoted, refusal
+from triage.ingest.prometheus.columns import loads
 
 VARIABLE = "TRIAGE_PROMETHEUS_"
 """How the names of the environment's variables begin that say how to be let in."""
@@ -46,8 +46,8 @@ def read_answer(status: int, path: str, body: bytes) -> dict[str, Any]:
     :raises AskError: it is not
     """
     try:
-        parsed = json.loads(body)
-    except ValueError:
+        parsed = loads(body)
+    except (ValueError, RecursionError):
         parsed = None
     answer = parsed if isinstance(parsed, dict) else {}
     if status == HTTPStatus.OK and answer.get("status") == "success" and "data" in answer:

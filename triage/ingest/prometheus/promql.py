@@ -404,10 +404,13 @@ def read_matrix(metric: str, result: Sequence[Mapping[str, Any]], *, rate: bool)
     return found
 
 
-def _samples(pairs: Sequence[Sequence[Any]]) -> tuple[Floats, Floats]:
-    """Times and finite values of ``[[time, "value"], …]``, in order of time."""
-    table = np.array([(float(time), float(value)) for time, value in pairs], dtype=np.float64).reshape(-1, 2)
+def _samples(pairs: Sequence[Sequence[Any]] | Floats) -> tuple[Floats, Floats]:
+    """Times and finite values of ``[[time, "value"], …]``, or of an array of them, in order of time."""
+    told = pairs if isinstance(pairs, np.ndarray) else [(float(time), float(value)) for time, value in pairs]
+    table = np.array(told, dtype=np.float64).reshape(-1, 2)
     table = table[np.isfinite(table).all(axis=1)]
+    if (table[1:, 0] > table[:-1, 0]).all():
+        return np.ascontiguousarray(table[:, 0]), np.ascontiguousarray(table[:, 1])
     times, index = np.unique(table[:, 0], return_index=True)
     return times, table[index, 1]
 
