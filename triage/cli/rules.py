@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from triage.cli.exporting import add_export
 from triage.cli.flags import add_format_flag, add_setting_flags, examples
 from triage.cli.jsontext import answered
 from triage.cli.parser import help_shown
@@ -44,6 +45,7 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
             "triage rules new ring-buffer-full --cause runtime --layer engine",
             "triage rules lint my-rules --strict",
             "triage rules lint --dialects my-dialects --signatures my-signatures",
+            "triage rules export --service llm-prod > llm-prod.rules.yml",
             "triage rules schema dialect",
         ),
     )
@@ -60,6 +62,7 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
         add_setting_flags(way, "rules")
     _add_new(ways)
     add_test(ways)
+    add_export(ways)
     linting = ways.add_parser(
         "lint",
         help="check rules, dialects and signatures and show what is wrong under its source line",

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from triage.engine.derived.arithmetic import Counts, constant, first_measured, own_total, quotient, rolled
 from triage.engine.derived.derivation import Derivation, quotient_of, share_of
+from triage.engine.derived.formula import First, Of, Quotient, Told, Total
 from triage.engine.frame import Frame
 from triage.model.recording import Floats, Subject
 from triage.model.vocabulary import Scope
@@ -179,8 +180,18 @@ DERIVATIONS = (
         ),
         memory_per_request,
     ),
-    Derivation("kv.context_ratio", ("kv.capacity",), context_ratio),
-    Derivation("gpu.mem_ratio", ("gpu.mem_used", "gpu.mem_free", "gpu.mem_total"), _mem_ratio),
+    Derivation(
+        "kv.context_ratio",
+        ("kv.capacity",),
+        context_ratio,
+        Quotient(Told("max_model_len"), First((Of("kv.capacity"), Told("kv_cache_tokens")))),
+    ),
+    Derivation(
+        "gpu.mem_ratio",
+        ("gpu.mem_used", "gpu.mem_free", "gpu.mem_total"),
+        _mem_ratio,
+        Quotient(Of("gpu.mem_used"), First((Of("gpu.mem_total"), Total((Of("gpu.mem_used"), Of("gpu.mem_free")))))),
+    ),
     quotient_of("gpu.power_ratio", "gpu.power", "gpu.power_limit"),
     Derivation("gpu.mem_unowned", ("gpu.mem_ratio", "replica.lost"), memory_unowned),
     Derivation("gpu.lost", ("gpu.power", "gpu.util", "gpu.temp"), _gpu_lost),

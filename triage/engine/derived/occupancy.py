@@ -4,6 +4,7 @@ import numpy as np
 
 from triage.engine.derived.arithmetic import constant, first_measured, mean_latency, own_total, quotient, ratio, total
 from triage.engine.derived.derivation import Derivation
+from triage.engine.derived.formula import Averaged, First, Of, Quotient, Ratio
 from triage.engine.frame import Frame
 from triage.engine.statistics import together
 from triage.model.recording import Floats, Subject
@@ -126,9 +127,21 @@ DERIVATIONS = (
             "engine.time_per_step",
         ),
         token_time,
+        First(
+            (
+                Quotient(Averaged("latency.decode"), Averaged("length.generation")),
+                Ratio(Of("batch.running"), Of("tokens.generation")),
+                Averaged("latency.itl"),
+            )
+        ),
     ),
     Derivation("engine.idle", (*_HELD, "tokens.generation"), idle),
-    Derivation("kv.fill", ("kv.used", "kv.capacity", "kv.usage"), kv_fill),
+    Derivation(
+        "kv.fill",
+        ("kv.used", "kv.capacity", "kv.usage"),
+        kv_fill,
+        First((Of("kv.usage"), Quotient(Of("kv.used"), Of("kv.capacity"), 1.0))),
+    ),
     Derivation("kv.needed", ("length.prompt", "length.generation", "batch.running", "kv.capacity"), kv_needed),
     Derivation("kv.stranded", ("kv.fill", "batch.running", "kv.capacity"), kv_stranded),
     Derivation("kv.per_request", ("kv.fill", "batch.running"), kv_per_request),

@@ -9,6 +9,7 @@ import numpy as np
 
 from triage.engine.derived.arithmetic import constant, first_measured, mean_latency, own_total, quotient, rolled_mean
 from triage.engine.derived.derivation import Derivation
+from triage.engine.derived.formula import Averaged, Of, Quotient, Rest, Told
 from triage.engine.frame import Frame
 from triage.engine.physics import latency, queueing, roofline
 from triage.engine.physics.accelerators import Accelerator, accelerator
@@ -215,7 +216,8 @@ def _share_of_time(signal: str, part: str, whole: str) -> Derivation:
         means = _means(frame, replica, (part, whole))
         return None if means is None else latency.share(*means)
 
-    return Derivation(signal, (f"latency.{part}", f"latency.{whole}"), cells)
+    formula = Quotient(Averaged(f"latency.{part}"), Averaged(f"latency.{whole}"), 1.0)
+    return Derivation(signal, (f"latency.{part}", f"latency.{whole}"), cells, formula)
 
 
 def unaccounted(frame: Frame, replica: Subject) -> Floats | None:
@@ -270,13 +272,23 @@ def offered_load(frame: Frame, replica: Subject) -> Floats | None:
 _HELD = ("batch.running", "queue.waiting")
 
 DERIVATIONS = (
-    Derivation("kv.capacity", (), kv_capacity),
-    Derivation("kv.usage", ("kv.used", "kv.capacity"), kv_usage),
+    Derivation("kv.capacity", (), kv_capacity, Told("kv_cache_tokens")),
+    Derivation("kv.usage", ("kv.used", "kv.capacity"), kv_usage, Quotient(Of("kv.used"), Of("kv.capacity"), 1.0)),
     Derivation("kv.evictable", ("kv.evictable_tokens", "kv.capacity"), kv_evictable),
-    Derivation("container.memory_ratio", ("container.memory_limit", "container.memory"), container_memory_ratio),
+    Derivation(
+        "container.memory_ratio",
+        ("container.memory_limit", "container.memory"),
+        container_memory_ratio,
+        Quotient(Of("container.memory"), Of("container.memory_limit")),
+    ),
     _share_of_time("ttft.queue_share", "queue", "ttft"),
     _share_of_time("ttft.prefill_share", "prefill", "ttft"),
-    Derivation("ttft.unaccounted", ("latency.ttft", "latency.queue", "latency.prefill"), unaccounted),
+    Derivation(
+        "ttft.unaccounted",
+        ("latency.ttft", "latency.queue", "latency.prefill"),
+        unaccounted,
+        Rest(Averaged("latency.ttft"), (Averaged("latency.queue"), Averaged("latency.prefill"))),
+    ),
     Derivation("ttft.unaccounted_share", ("latency.ttft", "latency.queue", "latency.prefill"), unaccounted_share),
     _share_of_time("e2e.queue_share", "queue", "e2e"),
     _share_of_time("e2e.prefill_share", "prefill", "e2e"),

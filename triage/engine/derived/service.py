@@ -9,6 +9,7 @@ from triage.engine.derived.derivation import (
     ratio_of_totals,
     share_of_totals,
 )
+from triage.engine.derived.formula import Averaged, First, Greatest, Of, Quotient, Ratio, Rest, Total
 from triage.engine.frame import Frame
 from triage.engine.physics import latency
 from triage.engine.statistics import together
@@ -100,7 +101,14 @@ def _cert_ttl(frame: Frame, gateway: Subject) -> Floats | None:
     return None if ends is None else np.clip(ends - frame.grid.times, 0.0, None)
 
 
+def _part(part: str, whole: str) -> Ratio:
+    return Ratio(Of(part), Of(whole), 1.0)
+
+
 _OUTER_VIEWS = ("gateway.latency", "client.latency", "gateway.upstream_latency")
+
+_OUTER = First(tuple(map(Averaged, _OUTER_VIEWS)))
+_OUTSIDE = Rest(_OUTER, (Averaged("latency.e2e"),))
 
 DERIVATIONS = (
     ratio_of_totals("requests.attempt_ratio", "requests.attempts", "requests.distinct"),
@@ -124,13 +132,50 @@ DERIVATIONS = (
             "finished.error",
         ),
         _error_ratio,
+        First(
+            (
+                Greatest((_part("requests.failed", "requests.distinct"), _part("gateway.5xx", "gateway.requests"))),
+                Greatest(
+                    (
+                        _part("backend.failures", "backend.requests"),
+                        _part("gateway.upstream_5xx", "gateway.upstream_requests"),
+                    )
+                ),
+                Greatest(
+                    (
+                        _part("http.5xx", "http.requests"),
+                        Ratio(Of("finished.error"), Total((Of("finished"), Of("finished.error"))), 1.0),
+                    )
+                ),
+            )
+        ),
     ),
-    Derivation("service.refused_ratio", ("gateway.4xx", "gateway.requests", "http.4xx", "http.requests"), _refused_ratio),
-    Derivation("service.load_per_replica", ("service.arrivals", "service.replicas_alive"), _load_per_replica),
-    Derivation("service.outside_share", (*_OUTER_VIEWS, "latency.e2e"), _outside_share),
-    Derivation("gateway.engine_gap", (*_OUTER_VIEWS, "latency.e2e"), _engine_gap),
-    Derivation("gateway.own_time", ("gateway.latency", "gateway.upstream_latency"), _own_time),
-    Derivation("gateway.amplification", ("gateway.upstream_requests", "gateway.requests"), _amplification),
+    Derivation(
+        "service.refused_ratio",
+        ("gateway.4xx", "gateway.requests", "http.4xx", "http.requests"),
+        _refused_ratio,
+        First((_part("gateway.4xx", "gateway.requests"), _part("http.4xx", "http.requests"))),
+    ),
+    Derivation(
+        "service.load_per_replica",
+        ("service.arrivals", "service.replicas_alive"),
+        _load_per_replica,
+        Quotient(Of("service.arrivals"), Of("service.replicas_alive")),
+    ),
+    Derivation("service.outside_share", (*_OUTER_VIEWS, "latency.e2e"), _outside_share, Quotient(_OUTSIDE, _OUTER, 1.0)),
+    Derivation("gateway.engine_gap", (*_OUTER_VIEWS, "latency.e2e"), _engine_gap, _OUTSIDE),
+    Derivation(
+        "gateway.own_time",
+        ("gateway.latency", "gateway.upstream_latency"),
+        _own_time,
+        Rest(Averaged("gateway.latency"), (Averaged("gateway.upstream_latency"),)),
+    ),
+    Derivation(
+        "gateway.amplification",
+        ("gateway.upstream_requests", "gateway.requests"),
+        _amplification,
+        Ratio(Of("gateway.upstream_requests"), Of("gateway.requests")),
+    ),
     Derivation("gateway.cert_ttl", ("gateway.cert_expiry",), _cert_ttl),
     quotient_of_totals("gateway.fds_ratio", "gateway.open_fds", "gateway.max_fds"),
 )

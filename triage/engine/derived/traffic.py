@@ -4,6 +4,7 @@ import numpy as np
 
 from triage.engine.derived.arithmetic import first_measured, own_total, rolled_mean, share, total
 from triage.engine.derived.derivation import Derivation
+from triage.engine.derived.formula import First, Of, Ratio, Rest, Total
 from triage.engine.frame import Frame
 from triage.engine.physics import queueing
 from triage.engine.statistics import together
@@ -22,6 +23,10 @@ _MINUTE = 60.0
 
 FINISHED = ("finished", "finished.stop", "finished.length", "finished.abort", "finished.error")
 _INTO_ENGINES = (*FINISHED, "batch.running", "queue.waiting")
+
+
+ENDED = First((Of("finished"), Total(tuple(map(Of, FINISHED[1:])))))
+"""Requests that ended, from the total or from its reasons."""
 
 
 def finished(frame: Frame, replica: Subject) -> Floats | None:
@@ -142,15 +147,43 @@ def _cells_of_a_minute(frame: Frame) -> int:
 
 
 DERIVATIONS = (
-    Derivation("service.arrivals", ("requests.attempts", "gateway.requests", "backend.requests", *_INTO_ENGINES), arrivals),
-    Derivation("service.demand", ("requests.distinct", "service.arrivals", *_INTO_ENGINES), demand),
+    Derivation(
+        "service.arrivals",
+        ("requests.attempts", "gateway.requests", "backend.requests", *_INTO_ENGINES),
+        arrivals,
+        First((Of("requests.attempts"), Of("gateway.requests"), Of("backend.requests"))),
+    ),
+    Derivation(
+        "service.demand",
+        ("requests.distinct", "service.arrivals", *_INTO_ENGINES),
+        demand,
+        First((Of("requests.distinct"), Of("service.arrivals"))),
+    ),
     Derivation(
         "service.goodput",
         ("requests.distinct", "requests.failed", "gateway.requests", "gateway.2xx", "http.2xx", *_INTO_ENGINES),
         goodput,
+        First(
+            (
+                Rest(Of("requests.distinct"), (Of("requests.failed"),)),
+                Of("gateway.2xx"),
+                Total((Of("finished.stop"), Of("finished.length"))),
+                Of("http.2xx"),
+            )
+        ),
     ),
-    Derivation("gateway.retry_ratio", ("gateway.retries", "gateway.requests", *_INTO_ENGINES), retry_ratio),
-    Derivation("service.sent", ("gateway.upstream_requests", "backend.requests"), sent),
+    Derivation(
+        "gateway.retry_ratio",
+        ("gateway.retries", "gateway.requests", *_INTO_ENGINES),
+        retry_ratio,
+        Ratio(Of("gateway.retries"), Of("gateway.requests"), 1.0),
+    ),
+    Derivation(
+        "service.sent",
+        ("gateway.upstream_requests", "backend.requests"),
+        sent,
+        First((Of("gateway.upstream_requests"), Of("backend.requests"))),
+    ),
     Derivation("service.backlog_growth", ("service.sent", "finished"), backlog_growth),
     Derivation("service.requests_lost", ("queue.growth", "service.backlog_growth"), requests_lost),
     Derivation(

@@ -9,6 +9,7 @@ from triage.engine.derived.derivation import (
     ratio_of,
     share_of,
 )
+from triage.engine.derived.formula import First, Of, Quotient, Ratio, Told, Total
 from triage.engine.frame import Frame
 from triage.model.recording import Floats, Subject
 
@@ -44,7 +45,10 @@ def _prefill_per_request(frame: Frame, replica: Subject) -> Floats | None:
 def _share_of_finished(signal: str, reason: str) -> Derivation:
     """Requests that ended in one way as a share of all that ended."""
     return Derivation(
-        signal, traffic.FINISHED, lambda frame, one: share(frame.cells(reason, one), traffic.finished(frame, one), frame)
+        signal,
+        traffic.FINISHED,
+        lambda frame, one: share(frame.cells(reason, one), traffic.finished(frame, one), frame),
+        Ratio(Of(reason), traffic.ENDED, 1.0),
     )
 
 
@@ -94,15 +98,33 @@ DERIVATIONS = (
             "prefix.hit_ratio_reported",
         ),
         _prefix_hit_ratio,
+        First(
+            (
+                Ratio(Of("prefix.hits"), Of("prefix.queries"), 1.0),
+                Ratio(Of("tokens.prompt_cached"), Of("tokens.prompt"), 1.0),
+                Ratio(Of("tokens.prompt_cached"), Total((Of("tokens.prompt_cached"), Of("tokens.prompt_computed"))), 1.0),
+                Of("prefix.hit_ratio_reported"),
+            )
+        ),
     ),
-    Derivation("prefill.per_request", ("tokens.prompt_computed", "tokens.prompt", *traffic.FINISHED), _prefill_per_request),
+    Derivation(
+        "prefill.per_request",
+        ("tokens.prompt_computed", "tokens.prompt", *traffic.FINISHED),
+        _prefill_per_request,
+        Ratio(First((Of("tokens.prompt_computed"), Of("tokens.prompt"))), traffic.ENDED),
+    ),
     share_of("offload.hit_ratio", "offload.hits", "offload.queries"),
     ratio_of("offload.load_speed", "offload.load_bytes", "offload.load_seconds"),
     _share_of_finished("finished.length_ratio", "finished.length"),
     _share_of_finished("finished.abort_ratio", "finished.abort"),
     Derivation("spec.accepted_length", ("spec.accepted_tokens", "spec.drafts", "spec.step_tokens"), _accepted_length),
     share_of("spec.acceptance", "spec.accepted_tokens", "spec.draft_tokens"),
-    Derivation("batch.fill", ("batch.running", "batch.limit"), _batch_fill),
+    Derivation(
+        "batch.fill",
+        ("batch.running", "batch.limit"),
+        _batch_fill,
+        Quotient(Of("batch.running"), First((Of("batch.limit"), Told("max_num_seqs")))),
+    ),
     Derivation("batch.plateau", ("batch.running", "queue.waiting"), _plateau),
     Derivation("engine.time_per_step", ("engine.steps", "engine.step_time", "batch.running"), _time_per_step),
 )
