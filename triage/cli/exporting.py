@@ -127,7 +127,10 @@ def _recording(args: argparse.Namespace, settings: "Settings") -> "Recording":
         "sample": None,
         "timeout": None,
     }
-    return recording_of(argparse.Namespace(**vars(args), **live, collectors=[]), settings)
+    known = settings.services.get(args.service)
+    if known is not None and known.incident is not None and not args.prometheus:
+        live |= {"since": None, "baseline": None}
+    return recording_of(argparse.Namespace(**{**vars(args), **live, "collectors": []}), settings)
 
 
 def _times(args: argparse.Namespace, settings: "Settings") -> "Times":

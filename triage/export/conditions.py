@@ -56,8 +56,7 @@ class Asked:
         first, *rest = [*apart, *together]
         text = first.text
         for part in rest:
-            on = "" if part.level is first.level is None else f" on ({self.key if part.level is first.level else ''})"
-            text += f"\nand{on}\n{part.text}"
+            text += f"\nand {self.values.on(part.level)}\n{part.text}"
         return Vector(f"({text})" if rest else text, first.level)
 
     def some(self, parts: Sequence[Vector | None]) -> Vector | None:
@@ -69,14 +68,18 @@ class Asked:
             return ALWAYS
         levels = {part.level for part in known}
         if len(levels) == 1:
-            return known[0] if len(known) == 1 else Vector(f"({_lines('or', known)})", known[0].level)
+            return known[0] if len(known) == 1 else self._either(known, known[0].level)
         everybody = self.values.everybody(self.scope)
         if everybody is None:
             return None
         lifted = [
             part if part.level is not None else Vector(f"({everybody} and on () {part.text})", self.scope) for part in known
         ]
-        return Vector(f"({_lines('or', lifted)})", self.scope)
+        return self._either(lifted, self.scope)
+
+    def _either(self, parts: Sequence[Vector], level: Level) -> Vector:
+        """Those of whom any of several vectors of a level has a value."""
+        return Vector(f"({f'{chr(10)}or {self.values.on(level)}{chr(10)}'.join(part.text for part in parts)})", level)
 
     @property
     def key(self) -> str:
@@ -110,7 +113,7 @@ class Asked:
         fails = self._compared(measure, own, holds=False)
         if fails is None:
             return None
-        open_ = f"({self._statistic_of(measure, own)} unless {fails.text})"
+        open_ = f"({self._statistic_of(measure, own)} unless {self.values.on(own)} {fails.text})"
         return Vector(f"(max({fails.text}) unless on () {open_})", None)
 
     def _statistic_of(self, measure: Measure, scope: Scope) -> str:
@@ -156,8 +159,7 @@ class Asked:
         return self._joined(vector, f"count_over_time({ranged}) >= {least}", cell.level)
 
     def _joined(self, vector: Vector, text: str, level: Level) -> Vector:
-        on = f" on ({self.values.layout.key(level)})" if level is not None else ""
-        return Vector(f"({vector.text} and{on} {text})", vector.level)
+        return Vector(f"({vector.text} and {self.values.on(level)} {text})", vector.level)
 
     def _how(self, measure: Measure) -> str:
         across = _across(measure)
@@ -188,12 +190,12 @@ class Asked:
         floor = Vector(f"({value.text} {sign} {bound.at_least:g})", value.level)
         if sign[0] == ">":
             return None if over is None else Vector(f"({over.text} {sign} {bound.at_least:g})", value.level)
-        return floor if over is None else Vector(f"({over.text} or {floor.text})", value.level)
+        return floor if over is None else Vector(f"({over.text} or {self.values.on(value.level)} {floor.text})", value.level)
 
     def _against(self, sign: str, level: Level, limit: Level) -> str:
         """A comparison of two vectors."""
         if level is None or limit is not None:
-            return f"{sign} on ({self.values.layout.key(level)})" if level is not None else sign
+            return f"{sign} {self.values.on(level)}"
         return f"{sign} on () group_left ()"
 
     def _limit(self, bound: Operand, measure: Measure, span: Span, level: Level) -> Vector | None:
@@ -217,7 +219,8 @@ class Asked:
         everybody = self.values.everybody(level)
         if base is None or base.level is not Scope.REPLICA or not self.values.layout.alike or everybody is None:
             return base
-        return Vector(f"({base.text} or ({everybody} * 0 + on () group_left () quantile(0.5, {base.text})))", base.level)
+        on = self.values.on(base.level)
+        return Vector(f"({base.text} or {on} ({everybody} * 0 + on () group_left () quantile(0.5, {base.text})))", base.level)
 
     def _lasting(self, measure: Measure, scope: Scope, op: str, bound: Bound, *, holds: bool) -> Vector | None:
         """Every value in a row satisfies the bound for long enough, at any time of the window."""
@@ -262,15 +265,11 @@ class Asked:
             return Vector(over, value.level)
         if upward:
             return Vector(f"({over} {sign} {bound.at_least:g})", value.level)
-        return Vector(f"({over} or ({value.text} {sign} {bound.at_least:g}))", value.level)
+        return Vector(f"({over} or {self.values.on(value.level)} ({value.text} {sign} {bound.at_least:g}))", value.level)
 
 
 def _across(measure: Measure) -> Combine | None:
     return measure.across if isinstance(measure.across, Combine) else None
-
-
-def _lines(word: str, parts: Sequence[Vector]) -> str:
-    return f"\n{word}\n".join(part.text for part in parts)
 
 
 def expression(rule: Rule, values: Values) -> Vector | None:
@@ -293,7 +292,5 @@ def _unless(whole: Vector | None, against: Vector | None, asked: Asked) -> Vecto
         return None
     if against is None:
         return whole
-    if whole.level is None and against.level is not None:
-        return Vector(f"({whole.text}\nunless on ()\n{against.text})", None)
-    on = "" if whole.level is None else f" on ({asked.key if against.level is not None else ''})"
-    return Vector(f"({whole.text}\nunless{on}\n{against.text})", whole.level)
+    on = asked.values.on(against.level if whole.level is not None else None)
+    return Vector(f"({whole.text}\nunless {on}\n{against.text})", whole.level)

@@ -124,7 +124,6 @@ def _service(name: str) -> dict[str, object]:
         "type": "query",
         "datasource": _SOURCE,
         "query": query,
-        "definition": query,
         "refresh": 2,
         "hide": 0,
         "current": {"selected": True, "text": name, "value": name},

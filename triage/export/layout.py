@@ -8,6 +8,7 @@ look has not seen but that the same source can have (a counter of errors that no
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 
 import numpy as np
 
@@ -50,6 +51,9 @@ _VOLATILE = frozenset({*POD_LABELS, *NODE_LABELS, *GPU_LABELS, *CARD_LABELS, "in
 _MADE = re.compile(r"(-[a-f0-9]{6,10})?-([a-z0-9]{5}|\d+)$")
 """What Kubernetes puts behind the name of a Deployment (hash of the ReplicaSet, five letters), a StatefulSet or a DaemonSet."""
 
+_PATIENCE = 2.5
+"""Intervals of a source for which a sample speaks, as on the grid of our own judgement (``_PATIENCE_CELLS`` of frame.py)."""
+
 _USUAL_INTERVAL = 30.0
 """Seconds between two scrapes where nobody has looked; the operator for Prometheus and kubelets have this as their default."""
 
@@ -74,6 +78,11 @@ class Source:
     keys: Mapping[Scope, Key] = field(default_factory=dict)
     interval: float = _USUAL_INTERVAL
     seen: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def patience(self) -> float:
+        """Seconds for which a sample speaks."""
+        return float(ceil(_PATIENCE * self.interval))
 
     def selector(self, name: str, entry: Entry) -> str:
         """A selector of one of its metrics."""
@@ -200,6 +209,8 @@ def _own_dialect(frame: Frame) -> Dialect:
 def _source(dialect: Dialect, scope: Scope, found: Found, frame: Frame) -> Source | None:
     """One source; None if no label names its subjects."""
     keys = dict(_keys(dialect, scope, found, frame))
+    if scope is Scope.TARGET:
+        keys[scope] = Key("instance")
     if scope in USUAL_KEYS and scope not in keys:
         return None
     conditions = {label for entry in dialect.metrics for label in entry.where}
@@ -209,6 +220,9 @@ def _source(dialect: Dialect, scope: Scope, found: Found, frame: Frame) -> Sourc
     if Scope.REPLICA in keys and all(value != frame.recording.service for _, _, value in common):
         ids = [owner for _, subject in found if (owner := _owner(subject, Scope.REPLICA, frame)) is not None]
         common.append((keys[Scope.REPLICA].label, "=~", "|".join(sorted({_family(one) for one in ids}))))
+    if not common:
+        jobs = sorted({value for some in found.values() for label, op, value in some if (label, op) == ("job", "=")})
+        common += [("job", "=~", "|".join(map(_literal, jobs)))] if jobs else []
     seen: dict[str, tuple[str, ...]] = {}
     for signal, subject in found:
         origin = frame.origins[signal, subject]

@@ -20,9 +20,6 @@ from triage.model.vocabulary import Combine, Kind, Scope, catalogue
 
 _AGGREGATE = {Combine.SUM: "sum", Combine.MEAN: "avg", Combine.MAX: "max", Combine.MIN: "min"}
 
-_PATIENCE = 2.5
-"""Intervals of a source for which a sample speaks, as on the grid of our own judgement (``_PATIENCE_CELLS`` of frame.py)."""
-
 _MINUTE = 60.0
 """Seconds over which ratios of two rates are taken, as in derived signals (``_SMOOTHING`` of arithmetic.py)."""
 
@@ -165,6 +162,9 @@ class Values:
         if catalogue()[signal].kind is Kind.DISTRIBUTION:
             return None
         told = self._tellers(signal, level)
+        if level is None and len(told) > 1 and all(source.scope in source.keys for source, _ in told):
+            apart = [self._of_source(source, entry, source.scope, width, how) for source, entry in told]
+            return f"{_AGGREGATE[how]}({_or([text for text in apart if text is not None])})"
         own = [text for source, entry in told if (text := self._of_source(source, entry, level, width, how)) is not None]
         return _or(own) if own else None
 
@@ -204,7 +204,7 @@ class Values:
     def _sampled(self, source: Source, entry: Entry, name: str, width: float) -> str:
         """The mean of one metric's series over some seconds."""
         selector = source.selector(name, entry)
-        patience = _PATIENCE * source.interval
+        patience = source.patience
         if entry.type == "counter":
             return self._counted(source, selector, max(width, patience))
         kind = catalogue()[entry.signal].kind
@@ -302,12 +302,17 @@ class Values:
 
     def sums_and_counts(self, signal: str, level: Level, width: float) -> tuple[str, str] | None:
         """Sum and number of what was observed per second; None if nobody tells it."""
-        told = [self._pair(source, entry, level, width) for source, entry in self._tellers(signal, level)]
+        tellers = self._tellers(signal, level)
+        apart = level is None and len(tellers) > 1 and all(source.scope in source.keys for source, _ in tellers)
+        told = [self._pair(source, entry, source.scope if apart else level, width) for source, entry in tellers]
         pairs = [pair for pair in told if pair is not None]
-        return (_or([one for one, _ in pairs]), _or([one for _, one in pairs])) if pairs else None
+        if not pairs:
+            return None
+        sums, counts = _or([one for one, _ in pairs]), _or([one for _, one in pairs])
+        return (f"sum({sums})", f"sum({counts})") if apart else (sums, counts)
 
     def _pair(self, source: Source, entry: Entry, level: Level, width: float) -> tuple[str, str] | None:
-        span = promql_duration(max(width, _PATIENCE * source.interval))
+        span = promql_duration(max(width, source.patience))
         sums: list[str] = []
         counts: list[str] = []
         for one, other in self._sum_and_count_names(source, entry):
@@ -409,8 +414,11 @@ class Values:
         least = ceil(moment / self.times.step / 2.0)
         if least <= 1:
             return mean
-        on = f" on ({self.layout.key(level)})" if level is not None else ""
-        return f"{mean} and{on} count_over_time({ranged}) >= {least}"
+        return f"{mean} and {self.on(level)} count_over_time({ranged}) >= {least}"
+
+    def on(self, level: Level) -> str:
+        """How two vectors of a level are matched: what is recorded bears the service's name, too."""
+        return f"on ({self.layout.key(level)})" if level is not None else "on ()"
 
     def _moving(self, mean: str, stat: Stat, moment: float, span: Span) -> str:
         length = promql_duration(max(1.0, span.length - moment + 1.0))
