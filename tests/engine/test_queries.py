@@ -177,6 +177,13 @@ def test_what_a_query_cannot_say_is_derived() -> None:
     assert [one.query for one in found.inputs] == [f'max(avg_over_time(kv{{pod="a"}}[10m] @ {END}))']
 
 
+def test_a_limit_that_is_only_stated_is_a_number_in_the_query() -> None:
+    """How full the batch is where the engine's arguments tell its limit, and no metric does."""
+    running = Origin("vllm", "running", 'running{pod="a"}', combine="sum")
+    frame = framed({"batch.running": 12.0}, {"batch.running": running}, facts={"max_num_seqs": 16})
+    assert asked(frame, "batch.fill").query == f'sum(avg_over_time(running{{pod="a"}}[10m] @ {END})) / 16'
+
+
 def test_tables_name_signals_that_there_are() -> None:
     """A renamed signal would leave its query empty in silence."""
     names = {name for pair in (RATIOS | QUOTIENTS).values() for name in pair} | {

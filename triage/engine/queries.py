@@ -100,6 +100,9 @@ QUOTIENTS: dict[str, tuple[str, str]] = {
 }
 """Derived quotients of two gauges."""
 
+STATED: dict[str, str] = {"batch.limit": "max_num_seqs"}
+"""Signals that are a fact of the replica where nobody measures them."""
+
 SAME_AS: dict[str, tuple[str, ...]] = {
     "service.arrivals": ("requests.attempts", "gateway.requests", "backend.requests", "finished"),
     "service.demand": ("requests.distinct", "requests.attempts", "gateway.requests", "backend.requests", "finished"),
@@ -505,7 +508,9 @@ class _Asked:
     def _quotient(self, above: str, below: str, subjects: Sequence[Subject]) -> Said | None:
         """One level by another."""
         pair = self._pair(above, below, subjects)
-        if pair is None or pair[0].cell is None or pair[1].cell is None:
+        if pair is None:
+            return self._by_fact(above, below, subjects)
+        if pair[0].cell is None or pair[1].cell is None:
             return None
         (upper, lower), widths = (pair[0].cell, pair[1].cell), (pair[0].width, pair[1].width)
 
@@ -514,6 +519,23 @@ class _Asked:
 
         cell = Term(lambda _width, at: f"{upper.text(widths[0], at)} / {lower.text(widths[1], at)}", value)
         return Said(cell=cell, width=self._step)
+
+    def _by_fact(self, above: str, below: str, subjects: Sequence[Subject]) -> Said | None:
+        """A level by what is said of a replica."""
+        fact = self.frame.recording.fact(STATED[below], subjects[0]) if below in STATED and len(subjects) == 1 else None
+        said = self._as(above, subjects) if isinstance(fact, int | float) and fact > 0 else None
+        if said is None:
+            return None
+        factor = 1.0 / float(fact or 1.0)
+
+        def by(term: Term) -> Term:
+            return Term(
+                lambda width, at: f"{term.text(width, at)} / {fact:g}",
+                lambda width, moments: _scaled(term.value(width, moments), factor),
+            )
+
+        cell = by(said.cell) if said.cell is not None else None
+        return Said(tuple(map(by, said.means)), cell, said.width, said.smooth)
 
     def _pair(self, part: str, whole: str, subjects: Sequence[Subject]) -> tuple[Said, Said] | None:
         """Two signals of the same single subject, or of all that the service has."""
