@@ -115,6 +115,8 @@ def test_a_long_collection_shows_its_progress() -> None:
     async def watch() -> None:
         async with watching() as w:
             assert "gathering" in picture(w.app)
+            assert "diagnosis is still on its way" in await w.press("n")  # nobody has looked: not that nothing was found
+            w.app.clear_notifications()
             assert "prometheus     ████████░░░░░░░░░░░░  40%  asking �[red]x[/red]" in await w.bring(None)
             await w.bring(until(600))
             assert "live 08:10:00, prometheus 40%" in await w.bring(None)

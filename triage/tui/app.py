@@ -412,11 +412,15 @@ class WalkApp(App[BaseException]):
             self.pop_screen()
             self.call_later(self._show)
 
+    def _say_nothing(self, words: str) -> None:
+        """That there is nothing to go to; before the first diagnosis nobody knows."""
+        self._say(words if self._snapshot is not None else "The first diagnosis is still on its way.")
+
     def action_next_finding(self, direction: int) -> None:
         """To the next finding in order of rank, from the one on the screen."""
         findings = [finding.rule for finding in self._snapshot.diagnosis.findings] if self._snapshot is not None else []
         if not findings:
-            self._say("Nothing was found.")
+            self._say_nothing("Nothing was found.")
             return
         here = self.screen.kind if isinstance(self.screen, QuestionScreen) else ""
         place = findings.index(here) + direction if here in findings else (0 if direction > 0 else -1)
@@ -464,7 +468,7 @@ class WalkApp(App[BaseException]):
         here = self.screen.rule() if isinstance(self.screen, WalkScreen) else ""
         rule = here or (first.rule if first is not None else "")
         if not rule:
-            self._say("Nothing was found; highlight a kind to see its playbook.")
+            self._say_nothing("Nothing was found; highlight a kind to see its playbook.")
             return
         screen = self._playbook_screen(rule, self.scene) if self.scene is not None else None
         if screen is not None:
@@ -601,7 +605,7 @@ class WalkApp(App[BaseException]):
         """Copy the finding on the screen, else the first one, as Markdown."""
         snapshot = self._snapshot
         if snapshot is None or snapshot.first_finding is None:
-            self._say("Nothing was found that could be copied.")
+            self._say_nothing("Nothing was found that could be copied.")
             return
         found = {finding.rule for finding in snapshot.diagnosis.findings}
         here = self.screen.rule() if isinstance(self.screen, WalkScreen) else ""
