@@ -158,10 +158,15 @@ class Said:
 
 @dataclass(frozen=True)
 class Tried:
-    """PromQL, and what a server would answer; None if nothing."""
+    """PromQL, and what a server would answer.
+
+    :param value: None if it answers nothing, or nobody can tell what
+    :param answers: whether it answers at all
+    """
 
     text: str
     value: float | None
+    answers: bool = True
 
 
 def reckoned(
@@ -267,7 +272,7 @@ class _Asked:
 
     def _at_end(self, term: Term, width: float) -> Tried:
         """A term at the end of the span."""
-        return Tried(term.text(width, Moment(self.end)), _answered(term.value(width, np.array([self.end]))))
+        return _tried(term.text(width, Moment(self.end)), term.value(width, np.array([self.end])))
 
     def _subquery(
         self, lead: str, function: Callable[[Floats], float | None], term: Term, width: float, length: float, aside: float
@@ -276,7 +281,7 @@ class _Asked:
         end = self.end - aside
         inner = term.text(width, Moment(None, -aside))
         text = f"{lead}({inner})[{promql_duration(length)}:{promql_duration(self._step)}] @ {moment(end)})"
-        return Tried(text, _answered(term.value(width, served.moments_of(end, length, self._step) + aside), function))
+        return _tried(text, term.value(width, served.moments_of(end, length, self._step) + aside), function)
 
     def _extremes(self, said: Said, stat: Stat) -> Iterator[Tried]:
         """The highest or lowest of the means over a moment."""
@@ -314,7 +319,7 @@ class _Asked:
         if not len(known):
             return None
         at = float(self.frame.grid.times[self.span.start + int(known[-1 if last else 0])])
-        return Tried(cell.text(width, Moment(at)), _answered(cell.value(width, np.array([at]))))
+        return _tried(cell.text(width, Moment(at)), cell.value(width, np.array([at])))
 
     def grown(self, signal: str, subjects: Sequence[Subject]) -> list[Tried]:
         """By how much a running total grew over the span, in each way to say it."""
@@ -581,6 +586,11 @@ def _answered(bounds: Bounds, function: Callable[[Floats], float | None] = _only
     return served.sure(ends[0], ends[1])
 
 
+def _tried(text: str, bounds: Bounds, function: Callable[[Floats], float | None] = _only) -> Tried:
+    """PromQL with what a function of all that a server answers gives."""
+    return Tried(text, _answered(bounds, function), bool(np.isfinite(bounds[0]).any()))
+
+
 def _exact(values: Floats) -> Bounds:
     return values, values
 
@@ -710,7 +720,7 @@ def _to_look_at(frame: Frame, signal: str, subjects: Sequence[Subject], span: sl
     asked = [_Asked(frame, part, how) for part in (span, frame.grid.window)]
     tried = [one for each in asked for one in each.tried(signal, subjects, "mean")]
     if tried:
-        return next((one.text for one in tried if one.value is not None), "")
+        return next((one.text for one in tried if one.answers), "")
     times, step = frame.grid.times, frame.grid.step
     end, length = float(times[span.stop - 1]), (span.stop - span.start) * step
     at, window = Moment(end).text, promql_duration(length)
