@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.render.fixtures import healthy
 from triage.memory.life import Holds, Phase, Turn
-from triage.memory.looks import Look, Told, kind_key, promise_key
+from triage.memory.looks import Look, Told, kind_key, look_of, promise_key
 from triage.memory.memory import CAUSE, STATE, Memory, after
 from triage.model.diagnosis import Severity, Status
 from triage.model.rule import Hold
@@ -193,6 +194,34 @@ def test_a_rule_says_how_long_it_must_be_there_and_gone() -> None:
     assert Turn.CLEARED not in {one.turn for one in memory.turns if one.key == OVERLOAD}
     memory = remembered(well(1420), start=memory, holds=holds)
     assert [one.until for one in memory.turns if one.key == OVERLOAD and one.turn is Turn.CLEARED] == [1120.0]
+
+
+def test_a_promise_that_hovers_at_its_limit_is_over_later() -> None:
+    """It is raised at the limit, and clearly kept only from some way below on."""
+    hovering = [
+        Look(time, Status.HEALTHY, gone={TTFT: None, OVERLOAD: None}, near=frozenset({TTFT})) for time in every(60, 1060, 1420)
+    ]
+    over = {
+        key: [one.time for one in remembered(ill(1010), *hovering).turns if (one.turn, one.key) == (Turn.CLEARED, key)]
+        for key in (OVERLOAD, TTFT)
+    }
+    assert over == {OVERLOAD: [1180.0], TTFT: [1360.0]}
+    clear = [*hovering[:2], well(1180), well(1240)]
+    assert remembered(ill(1010), *clear).lives[TTFT].is_over
+
+
+def test_a_value_is_near_its_limit_on_either_side() -> None:
+    """Of a delay from below, of what answers from above; now counts, not the window."""
+    (vital,) = [one for one in healthy().vitals if one.name == "ttft_p95_s"]
+    shown: list[dict[str, float | None]] = [{"now": 1.85, "limit": 2.0}, {"now": 1.7, "limit": 2.0}]
+    shown += [
+        {"now": None, "value": 1.95, "limit": 2.0},
+        {"now": 0.52, "limit": 0.5},
+        {"now": 0.9, "limit": 0.5},
+        {"now": 1.0, "limit": None},
+    ]
+    near = [bool(look_of(healthy().model_copy(update={"vitals": (vital.model_copy(update=one),)})).near) for one in shown]
+    assert near == [True, False, True, True, False, False]
 
 
 def test_an_onset_before_a_look_that_saw_it_gone_does_not_count_for_the_hold() -> None:

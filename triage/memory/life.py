@@ -20,6 +20,7 @@ class Holds:
     :param raise_after: seconds for which it must be there before it is raised; a promise is broken over a window already
     :param clear_after: seconds for which it must be gone, in two looks at least, before it is cleared: two minutes outlast a
         scrape that is lost and a pause between two bursts (Prometheus's ``keep_firing_for`` is for the same)
+    :param near_after: the same of a promise that is kept again and hovers near its limit
     :param kinds: what rules say of both, by their id
     :param cause_after: least and greatest number of seconds for which another cause must be named first before it takes the place
         of the one that was named; in between as long as that one has stood: what was seen for long is not given up for a moment
@@ -32,6 +33,7 @@ class Holds:
     raise_looks: int = 2
     raise_after: float = 0.0
     clear_after: float = 120.0
+    near_after: float = 300.0
     cause_after: tuple[float, float] = (60.0, 300.0)
     flaps: int = 3
     flap_span: float = 3600.0
@@ -43,6 +45,10 @@ class Holds:
     def by(self, rules: Iterable[Rule]) -> "Holds":
         """With what rules say."""
         return replace(self, kinds={rule.id: rule.hold for rule in rules})
+
+    def near(self) -> "Holds":
+        """The holds of what is gone and may come back."""
+        return replace(self, clear_after=max(self.clear_after, self.near_after))
 
     def of(self, rule: str, *, proven: bool) -> "Holds":
         """The holds of one kind; what is proven is raised at once.

@@ -7,6 +7,10 @@ from triage.model.diagnosis import Diagnosis, Finding, Promised, Severity, Statu
 
 KIND, PROMISE = "kind", "promise"
 
+_NEAR = 0.1
+"""Chosen: a promise is raised at its limit, and clearly kept from nine tenths of it on: between the two it hovers, and may be
+broken again by the next scrape."""
+
 
 @dataclass(frozen=True, slots=True)
 class Told:
@@ -29,6 +33,7 @@ class Look:
     :param time: of the look, Unix seconds: the end of what was judged
     :param there: what is wrong now, by its key
     :param gone: what is known not to be wrong now, with when it ended where that is told
+    :param near: what is gone, but so near its limit that it may come back
     :param cause: key of the kind that is named first as the cause; empty if none is
     """
 
@@ -37,6 +42,7 @@ class Look:
     there: Mapping[str, Told] = field(default_factory=dict)
     gone: Mapping[str, float | None] = field(default_factory=dict)
     cause: str = ""
+    near: frozenset[str] = frozenset()
 
 
 def kind_key(rule: str) -> str:
@@ -75,7 +81,8 @@ def look_of(diagnosis: Diagnosis) -> Look:
     ended = {_key(one): one.until for one in diagnosis.vitals if one.state is not Promised.KEPT and one.until is not None}
     roots = [one for one in diagnosis.findings if one.role == "root" and not one.muted]
     cause = next((kind_key(one.rule) for one in roots if kind_key(one.rule) in there), "")
-    return Look(diagnosis.window.end, diagnosis.status, there, {**over, **kept, **ended}, cause)
+    near = frozenset(_key(one) for one in diagnosis.vitals if _is_near(one))
+    return Look(diagnosis.window.end, diagnosis.status, there, {**over, **kept, **ended}, cause, near)
 
 
 def _ended_findings(diagnosis: Diagnosis) -> Iterator[tuple[str, float | None]]:
@@ -86,6 +93,12 @@ def _ended_findings(diagnosis: Diagnosis) -> Iterator[tuple[str, float | None]]:
 def _of_finding(finding: Finding) -> Told:
     severity: Severity = "info" if finding.muted else finding.severity
     return Told(finding.title, finding.onset, severity, finding.confidence == "proven")
+
+
+def _is_near(vital: Vital) -> bool:
+    """Whether a value is near its limit, on whichever side the limit is to be kept."""
+    value = vital.now if vital.now is not None else vital.value
+    return value is not None and vital.limit is not None and abs(value - vital.limit) < _NEAR * abs(vital.limit)
 
 
 def _key(vital: Vital) -> str:

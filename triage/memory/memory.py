@@ -150,7 +150,7 @@ def _lived(life: Life | None, key: str, look: Look, holds: Holds) -> tuple[Life,
         return there(life, told, look.time, holds)
     assert life is not None
     if key in look.gone:
-        return gone(life, look.gone[key], look.time, holds)
+        return gone(life, look.gone[key], look.time, holds.near() if key in look.near else holds)
     return unknown(life, look.time, holds, well=look.status is Status.HEALTHY)
 
 
