@@ -96,11 +96,9 @@ def measure(address: str, words: list[str], services: int) -> None:
     with watched(address) as most:
         code = main(["check", *words])
     seconds, after, ours = time.perf_counter() - began, sums(address), cpu() - spent
-    asked = after["prometheus_http_request_duration_seconds_count"] - before["prometheus_http_request_duration_seconds_count"]
+    answered = "prometheus_http_request_duration_seconds_count /api"
+    asked = sum(value - before.get(key, 0.0) for key, value in after.items() if key.startswith(answered))
     theirs = after["process_cpu_seconds_total"] - before["process_cpu_seconds_total"]
-    for key in sorted(after):
-        if key.startswith("prometheus_http_request_duration_seconds_") and after[key] > before.get(key, 0.0):
-            print(f"{key}: {after[key] - before.get(key, 0.0):.1f}")
     print(
         f"{services} services, exit code {code}: {seconds:.1f} s, CPU {ours:.1f} s here and {theirs:.1f} s there "
         f"({1000 * theirs / services:.0f} ms a service), about {asked / services:.0f} questions a service, "

@@ -14,6 +14,7 @@ TEXT = """\
 prometheus = "http://prometheus:9090"
 since = "15m"
 timeout = 5
+keep = "2GB"
 rules = ["my-rules"]
 
 [service.llm-prod]
@@ -24,6 +25,7 @@ changes = "changes.jsonl"
 
 [service.lab]
 endpoints = ["localhost:8000"]
+tags = {team = "search"}
 
 [service.last-week]
 incident = "incidents/last-week"
@@ -47,6 +49,8 @@ def test_services_and_defaults_are_read(tmp_path: Path) -> None:
     assert service.changes == tmp_path / "changes.jsonl"
     assert service.objectives == {"ttft_p95_s": 2.0}
     assert (settings.defaults.since, settings.defaults.timeout) == (900.0, 5.0)
+    assert settings.defaults.keep == 2_000_000_000
+    assert settings.service("lab").tags == {"team": "search"}
     assert settings.defaults.rules == (tmp_path / "my-rules",)
 
 
@@ -69,6 +73,9 @@ def test_the_default_server_is_only_for_services_without_a_source(tmp_path: Path
         ("[service.x]\nobjectives = {ttft_p95_s = 'fast'}\n", "'ttft_p95_s' must be a number, not 'fast'", ""),
         ("[service.x]\nsignals = {'queue.waitin' = 'x'}\n", "no signal is called queue.waitin", ""),
         ("[defaults]\nsince = 'soon'\n", "'soon' is not a duration", ""),
+        ("[defaults]\nkeep = 'much'\n", "'much' is not a size", ""),
+        ("[defaults]\nkeep = -1\n", "'keep': Input should be greater than or equal to 0", ""),
+        ("[service.x]\ntags = {tier = 1}\n", "'tier' must be", ""),
         ("[defaults]\ncollectors = ['here']\n", "the key 'collectors' is not known here", ""),
         ("service = 3\n", "'service' must be tables", "[service.llm-prod]"),
         ("[service]\nx = 3\n", "[service.x]: this must be a mapping, not 3", ""),

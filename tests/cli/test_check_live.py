@@ -4,10 +4,11 @@ import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 
 import pytest
 
-from tests.servers import INCIDENTS, prometheus_with, recorded, settings
+from tests.servers import INCIDENTS, Front, Reply, prometheus_with, recorded, serving, settings
 from triage.archive import archive_of
 from triage.checks.lock import held
 from triage.cli import checking, main
@@ -87,6 +88,23 @@ def test_a_second_run_of_the_same_services_leaves(folder: Path, capsys: pytest.C
         assert "triage: another check of these services runs at this moment: process " in err
         assert check("nobody") == ExitCode.INCONCLUSIVE
     assert check("nobody", "llm-prod") == ExitCode.INCIDENT
+
+
+def test_a_server_that_says_nothing_takes_no_more_than_its_time(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its service is unknown, which says so; the others are judged meanwhile, and none is taken for well."""
+    silent = Event()
+    with serving(Front(own=lambda ask: Reply(503, b"") if silent.wait(60.0) else None)) as front:
+        try:
+            text = (folder / "triage.toml").read_text(encoding="utf-8")
+            path = folder / "silent.toml"
+            path.write_text(f'{text}\n[service.silent]\nprometheus = "{front.address}"\n', encoding="utf-8")
+            assert check("--config", str(path), "--each", "20", "silent", "llm-prod") == ExitCode.INCIDENT
+        finally:
+            silent.set()
+    found, silent_one = capsys.readouterr().out.splitlines()
+    assert found.startswith("LLM-PROD CRITICAL - ")
+    assert silent_one.startswith("SILENT UNKNOWN - ")
+    assert "gave no whole answer within" in silent_one or "not done within its time" in silent_one
 
 
 def test_a_check_without_memory_keeps_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
