@@ -1,111 +1,265 @@
-"""What one diagnosis costs a Prometheus and the way to it: questions, bytes, seconds.
+"""What a live diagnosis costs: questions, bytes, CPU of the server and of triage, beside a plain fetch of the same answers.
 
-Run by hand: ``python bench/prometheus.py`` asks for a recorded incident, ``python bench/prometheus.py REPLICAS [CARDS]`` for a
-made-up fleet of so many replicas with so many cards each, among as many of another service. Both are held by a real Prometheus
-that is started for it. Bytes are counted unpacked; on the way they are gzip, about a tenth.
+    python -m bench.prometheus [--sizes 1 10 100] [--fault replica] [--server prometheus] [--against CHECKOUT] [--with COMMAND]
+
+A synthetic fleet (bench/fleet.py) is put into a real server, a few replicas at a time, so that no size is held whole. CPU seconds
+are user and system time of whole processes, the median of the runs; with ``--against`` the two checkouts take turns. A plain
+fetch asks the very same questions once more, eight at a time, and throws the answers away. ``--with`` measures another program
+on the same server; ``{url}`` in its command is the server's address.
 """
 
+import argparse
+import json
+import os
+import shlex
+import statistics
+import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from urllib.parse import urlsplit
 
-from tests.servers import INCIDENTS, prometheus_with, recorded
-from triage.bundle import bundled
-from triage.ingest.files.incident import read_incident
-from triage.ingest.http import Answer, Client
-from triage.ingest.metrics.dialects import load_dialects
-from triage.model.recording import Window
-from triage.model.service import Service
-from triage.plugins import load_collector
-from triage.sdk import Request
+from bench.fleet import CARDS, FAULTS, OBJECTIVES, SERVICE, Fleet, parts
+from tests.servers import Ask, Front, Reply, free_port, get, program, running, serving
+from triage.ingest.raw import RawSeries
 
-CASE = "retry-storm-a032"
-END = 1_700_000_000.0
-SPAN = 1800.0
-INTERVAL = 30.0
-BOUNDS = [*(f"{2.0**power:g}" for power in range(-8, 14)), "+Inf"]
-GAUGES = ("num_requests_running", "num_requests_waiting", "kv_cache_usage_perc")
-COUNTERS = ("num_preemptions_total", "prompt_tokens_total", "generation_tokens_total")
-HISTOGRAMS = ("time_to_first_token_seconds", "inter_token_latency_seconds", "e2e_request_latency_seconds")
-CARD = ("GPU_UTIL", "GPU_TEMP", "POWER_USAGE", "SM_CLOCK", "FB_USED", "FB_FREE")
+HERE = Path(__file__).resolve().parents[1]
+AT_ONCE = 10
+"""Replicas whose samples are written at the same time: about 300 MiB of text."""
 
-
-def replica(service: str, number: int, cards: int) -> Iterator[tuple[str, float]]:
-    """Series of one replica and its cards, each with its growth per scrape."""
-    pod, node = f"{service}-5b59c84684-b{number:04d}", f"{service}-node-{number}"
-    target = f'job="vllm",instance="{service}-{number}:8000",pod="{pod}",namespace="llm",model_name="llama"'
-    for name in GAUGES:
-        yield f"vllm:{name}{{{target}}}", 0.0
-    for name in COUNTERS:
-        yield f"vllm:{name}{{{target}}}", 100.0
-    for name in HISTOGRAMS:
-        for bound in BOUNDS:
-            yield f'vllm:{name}_bucket{{{target},le="{bound}"}}', 7.0
-        yield f"vllm:{name}_sum{{{target}}}", 3.5
-        yield f"vllm:{name}_count{{{target}}}", 7.0
-    yield f'kube_pod_info{{job="ksm",instance="ksm:8080",pod="{pod}",node="{node}",namespace="llm"}}', 0.0
-    yield f'up{{job="vllm",instance="{service}-{number}:8000",pod="{pod}"}}', 0.0
-    for card in range(cards):
-        place = (
-            f'job="dcgm",instance="{node}:9400",Hostname="{node}",gpu="{card}",UUID="GPU-{service}-{number}-{card}",pod="{pod}"'
-        )
-        for name in CARD:
-            yield f"DCGM_FI_DEV_{name}{{{place}}}", 0.0
+_FETCH = """
+import json, sys
+from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPConnection
+host, port, *_ = sys.argv[1:]
+def ask(question):
+    connection = HTTPConnection(host, int(port), timeout=120)
+    method, target, body = question
+    connection.request(method, target, body, {"Content-Type": "application/x-www-form-urlencoded", "Accept-Encoding": "gzip"})
+    return len(connection.getresponse().read())
+with ThreadPoolExecutor(8) as pool:
+    print(sum(pool.map(ask, json.load(sys.stdin))))
+"""
 
 
-def fleet(replicas: int, cards: int) -> bytes:
-    """Half an hour of two services."""
-    scrapes = [END - SPAN + step * INTERVAL for step in range(int(SPAN / INTERVAL) + 1)]
-    lines: list[str] = []
-    for service in ("chat", "other"):
-        for number in range(replicas):
-            for series, growth in replica(service, number, cards):
-                lines += [f"{series} {1 + growth * step:g} {moment:.0f}" for step, moment in enumerate(scrapes)]
-    return "\n".join([*lines, "# EOF", ""]).encode()
+@dataclass(frozen=True)
+class Server:
+    """A server with a fleet in it.
+
+    :param pid: its process
+    """
+
+    address: str
+    pid: int
+
+    @property
+    def cpu(self) -> float:
+        """CPU seconds that it has used so far."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def measure(address: str, service: Service, window: Window) -> None:
-    """One collection, and what it cost."""
-    collector = load_collector(bundled("collectors") / "prometheus.py")
-    answers: list[Answer] = []
-    ask = Client.ask
+@dataclass(frozen=True)
+class Cost:
+    """What one run of a program took.
 
-    def counted(*words: Any, **named: Any) -> Answer:
-        """Asks, and remembers what was answered."""
-        answers.append(ask(*words, **named))
-        return answers[-1]
+    :param cpu: seconds
+    :param memory: MiB, the most that was resident
+    :param server: CPU seconds of the server meanwhile
+    """
 
-    Client.ask = counted  # type: ignore[method-assign]
-    request = Request(service.model_copy(update={"prometheus": address}), window, 15.0, 30.0, load_dialects(), time.time)
-    for _ in range(3):
-        answers.clear()
-        began = time.perf_counter()
-        recording = collector.collect(request)
-        seconds = time.perf_counter() - began
-    found = f"{len(recording.series)} series, {len(recording.histograms)} distributions"
-    received = sum(len(answer.body) for answer in answers) / 2**20
-    print(f"{len(answers)} questions, {received:.2f} MiB, {seconds:.2f} s: {found}")
-    Client.ask = ask  # type: ignore[method-assign]
-    print(*(f"{one.name} {one.state}: {one.reason}".rstrip(": ") for one in recording.sources), *recording.problems, sep="\n")
+    cpu: float
+    memory: float
+    server: float
+    out: bytes
+
+
+def lines(some: Iterable[RawSeries]) -> Iterator[str]:
+    """Samples as OpenMetrics."""
+    for one in some:
+        labels = ",".join(f'{name}="{value}"' for name, value in sorted(one.labels.items()))
+        head = f"{one.name}{{{labels}}}"
+        yield from (f"{head} {value!r} {time:.3f}\n" for value, time in zip(one.values.tolist(), one.times.tolist(), strict=True))
+
+
+@contextmanager
+def prometheus_of(fleet: Fleet, folder: Path) -> Iterator[Server]:
+    """A Prometheus that holds a fleet; each few replicas make blocks of their own, which queries read side by side."""
+    data, text = folder / "data", folder / "part.om"
+    left = parts(fleet)
+    while some := list(islice(left, AT_ONCE)):
+        with text.open("w") as file:
+            file.writelines(lines(chain.from_iterable(some)))
+            file.write("# EOF\n")
+        made = [program("promtool", "prometheus"), "tsdb", "create-blocks-from", "openmetrics", "-q", str(text), str(data)]
+        subprocess.run(made, check=True, stdout=subprocess.DEVNULL)
+    text.unlink()
+    (folder / "prometheus.yml").touch()
+    address = f"127.0.0.1:{free_port()}"
+    command = [program("prometheus", "prometheus"), f"--config.file={folder / 'prometheus.yml'}", f"--storage.tsdb.path={data}"]
+    command += [f"--web.listen-address={address}", "--storage.tsdb.retention.time=100y"]
+    with running(command, f"http://{address}/-/ready", folder / "server.log"):
+        yield Server(f"http://{address}", _pid_of(address))
+
+
+@contextmanager
+def victoria_metrics_of(fleet: Fleet, folder: Path) -> Iterator[Server]:
+    """A VictoriaMetrics that holds a fleet."""
+    address = f"127.0.0.1:{free_port()}"
+    command = [program("victoria-metrics", "victoria-metrics"), f"-storageDataPath={folder / 'data'}"]
+    command += [f"-httpListenAddr={address}", "-retentionPeriod=100y", "-maxLabelsPerTimeseries=100"]
+    with running(command, f"http://{address}/health", folder / "server.log"):
+        for part in parts(fleet):
+            rows = (f"{series} {round(float(moment) * 1000)}\n" for series, _, moment in (x.rpartition(" ") for x in lines(part)))
+            status, body = get(f"http://{address}/api/v1/import/prometheus", "".join(rows).encode())
+            assert status in {200, 204}, body
+        get(f"http://{address}/internal/force_flush")
+        yield Server(f"http://{address}", _pid_of(address))
+
+
+def _pid_of(address: str) -> int:
+    """The process that listens at an address."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if address.encode() in path.read_bytes():
+                return int(path.parent.name)
+        except OSError:
+            continue
+    raise SystemExit(f"no process listens at {address}")
+
+
+SERVERS = {"prometheus": prometheus_of, "victoria-metrics": victoria_metrics_of}
+
+
+def cost(command: Sequence[str], server: Server, checkout: Path = HERE, given: bytes = b"") -> Cost:
+    """One run of a program."""
+    before = server.cpu
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as entered:
+        entered.write(given)
+        entered.seek(0)
+        process = subprocess.Popen(command, cwd=checkout, stdin=entered, stdout=out, stderr=out)
+        _, _, used = os.wait4(process.pid, 0)
+        out.seek(0)
+        return Cost(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, server.cpu - before, out.read())
+
+
+def diagnosis(server: Server, fleet: Fleet, settings: Path, address: str = "") -> list[str]:
+    """The command that a person types."""
+    window = fleet.span()
+    return [
+        sys.executable, "-m", "triage", "diagnose", "--service", SERVICE, "--prometheus", address or server.address,
+        "--from", str(window.start), "--to", str(window.end), "--baseline", f"{window.start - window.baseline_start:.0f}s",
+        "--config", str(settings), "--timeout", "60", "--format", "json",
+    ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The questions of one diagnosis, and the size of their answers, bytes unpacked."""
+
+    questions: list[tuple[str, str, str]]
+    size: int
+
+
+def asked(server: Server, fleet: Fleet, settings: Path, checkout: Path) -> Asked:
+    """What a diagnosis asks."""
+    questions: list[tuple[str, str, str]] = []
+    sizes: list[int] = []
+
+    class Counting(Front):
+        """A front that keeps each question."""
+
+        def answer(self, ask: Ask, target: str, body: bytes) -> Reply:
+            questions.append((ask.method, target, body.decode()))
+            return super().answer(ask, target, body)
+
+    def counted(_ask: Ask, body: bytes) -> bytes:
+        sizes.append(len(body))
+        return body
+
+    front = Counting(server.address, change=counted)
+    with serving(front):
+        cost(diagnosis(server, fleet, settings, front.address), server, checkout)
+    return Asked(questions, sum(sizes))
+
+
+def fetched(server: Server, questions: Sequence[tuple[str, str, str]]) -> Cost:
+    """The same questions asked by a program that does nothing else."""
+    parts_ = urlsplit(server.address)
+    return cost(
+        [sys.executable, "-c", _FETCH, str(parts_.hostname), str(parts_.port)], server, given=json.dumps(questions).encode()
+    )
+
+
+def told(out: bytes) -> str:
+    """The first cause and whom it is about, or the state."""
+    try:
+        answer = json.loads(out)
+    except ValueError:
+        return out.decode(errors="replace")[-60:].strip()
+    roots = [finding for finding in answer["findings"] if finding["role"] == "root"]
+    return f"{roots[0]['rule']} {roots[0]['subject']}" if roots else str(answer["status"])
+
+
+def is_right(fleet: Fleet, out: bytes) -> bool:
+    """Whether the guilty one is named, or nobody of a healthy fleet."""
+    if fleet.expected is None:
+        return told(out) == "healthy"
+    kind, subject = fleet.expected
+    return told(out) == f"{kind} {subject}"
+
+
+def median(costs: Sequence[Cost], what: str) -> float:
+    """The median of one figure."""
+    return float(statistics.median(getattr(one, what) for one in costs))
+
+
+def measure(server: Server, fleet: Fleet, folder: Path, given: argparse.Namespace) -> None:
+    """The lines of the table for one fleet."""
+    settings = folder / "triage.toml"
+    promised = "\n".join(f"{name} = {value}" for name, value in OBJECTIVES.items())
+    settings.write_text(f"[service.{SERVICE}.objectives]\n{promised}\n")
+    checkouts = {"now": HERE} | ({"before": given.against} if given.against else {})
+    runs: dict[str, list[Cost]] = {name: [] for name in checkouts}
+    for _ in range(given.runs):
+        for name, checkout in checkouts.items():
+            runs[name].append(cost(diagnosis(server, fleet, settings), server, checkout))
+    head = f"{fleet.replicas} / {fleet.replicas * CARDS}"
+    for name, checkout in checkouts.items():
+        seen, costs = asked(server, fleet, settings, checkout), runs[name]
+        plain = [fetched(server, seen.questions) for _ in range(given.runs)]
+        answer = "right" if is_right(fleet, costs[0].out) else told(costs[0].out)
+        row(head, name, len(seen.questions), f"{seen.size / 2**20:.1f}", costs, f"{median(plain, 'cpu'):.2f}", answer)
+    for command in given.beside:
+        words = shlex.split(command.format(url=server.address))
+        row(head, Path(words[0]).name, "", "", [cost(words, server) for _ in range(given.runs)], "", "")
+
+
+def row(head: str, name: str, questions: object, size: str, costs: Sequence[Cost], plain: str, answer: str) -> None:
+    """One line of the table."""
+    figures = (f"{median(costs, 'server'):.2f}", f"{median(costs, 'cpu'):.2f}", plain, f"{median(costs, 'memory'):.0f}")
+    print("| " + " | ".join(map(str, (head, name, questions, size, *figures, answer))) + " |", flush=True)
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        if len(sys.argv) == 1:
-            replayed = read_incident(INCIDENTS / CASE)
-            with prometheus_with(recorded(CASE), Path(folder)) as stored:
-                measure(stored.address, Service(name=replayed.service), replayed.window)
-            return
-        replicas, cards = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 8
-        metrics = fleet(replicas, cards)
-        print(
-            f"{replicas} replicas with {cards} cards each and as many of another service: {len(metrics) / 2**20:.0f} MiB of text"
-        )
-        with prometheus_with(metrics, Path(folder)) as stored:
-            measure(stored.address, Service(name="chat"), Window(END - SPAN / 3, END, END - SPAN))
+    parser = argparse.ArgumentParser(description="What a live diagnosis of a fleet costs.")
+    parser.add_argument("--sizes", nargs="+", type=int, default=[1, 10, 100])
+    parser.add_argument("--fault", choices=FAULTS, default="replica")
+    parser.add_argument("--server", choices=SERVERS, default="prometheus")
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--against", type=Path, help="another checkout, which takes turns")
+    parser.add_argument("--with", dest="beside", action="append", default=[], metavar="COMMAND", help="another program")
+    given = parser.parse_args()
+    print("| replicas / cards | | questions | MiB | server CPU s | CPU s | plain fetch CPU s | MiB resident | answer |")
+    print("|---|---|---|---|---|---|---|---|---|", flush=True)
+    for size in given.sizes:
+        fleet = Fleet(size, given.fault, aligned=False)
+        with tempfile.TemporaryDirectory() as folder, SERVERS[given.server](fleet, Path(folder)) as server:
+            measure(server, fleet, Path(folder), given)
 
 
 if __name__ == "__main__":
