@@ -6,6 +6,7 @@ from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import partial
 from http import HTTPStatus
 from typing import Any, TypeVar
 
@@ -25,7 +26,7 @@ from triage.sdk import (
     in_background,
     translate,
 )
-from triage.sdk.parts import Query, Question, Survey, prometheus_api, questions, scrape_interval, unique
+from triage.sdk.parts import Census, Query, Question, Survey, census, is_much, prometheus_api, questions, scrape_interval, unique
 
 WORKERS = 8
 """Queries that are asked at the same time; Prometheus itself runs 20 at most (``--query.max-concurrency``)."""
@@ -201,6 +202,22 @@ class _Server:
             found[job] = max(found.get(job, 0.0), scrape_interval([float(time) for time, _ in one.get("values", ())]))
         return {job: interval for job, interval in found.items() if interval > 0}
 
+    def counted(self, queries: Sequence[Query], window: Window) -> list[Query]:
+        """The queries with the number of series that each has, if all together may be much; a guess stays where nobody tells."""
+        if not is_much(queries, window):
+            return list(queries)
+        found: list[Query] = []
+        for one in census(queries):
+            try:
+                found += self._told(partial(self._count, one, window.end))
+            except http.AskError:
+                found += [query for group in one.groups for query in group]
+        return found
+
+    def _count(self, one: Census, time: float) -> list[Query]:
+        """The answer to a question for numbers of series."""
+        return one.read(list(self.api.custom_query(one.text, params={"time": f"{time:.3f}", **self._limits()})))
+
     def values(self, question: Question) -> list[RawSeries]:
         """The answer to one question."""
         result = _in_form(lambda: self._result(question))
@@ -215,7 +232,7 @@ class _Server:
         params = {"nocache": "1", **self._limits()}
         if question.raw:
             return list(self.api.custom_query(question.text, params={"time": f"{question.end:.3f}", **params}))
-        grid = question.queries[0].grid
+        grid = question.moments
         return list(self.api.custom_query_range(question.text, _date(grid.start), _date(grid.end), str(grid.step), params=params))
 
     def _limits(self) -> dict[str, str]:
@@ -263,7 +280,7 @@ class _Server:
             raise next(iter(failures.values()))
         if missing := [*waiting, *under_way]:
             self.lose(self._why_ended(failures), [query for question in missing for query in question.queries])
-        told = sorted(answers.items(), key=lambda one: (one[0].text, one[0].queries[0].grid.start))
+        told = sorted(answers.items(), key=lambda one: (one[0].text, one[0].moments.start))
         return [series for _, answer in told for series in answer]
 
     def _instead(self, question: Question, error: http.AskError, failures: dict[Question, http.AskError]) -> list[Question]:
@@ -385,7 +402,7 @@ def _collected(server: _Server) -> Recording:
     if not survey.found:
         source = Source(collector.name, SourceState.ABSENT, f"{server.name} {survey.absence()}")
         return Recording(request.service.name, request.window, sources=(source,), step=request.step)
-    series = server.all_values(questions(_planned(server, survey, window), window))
+    series = server.all_values(questions(server.counted(_planned(server, survey, window), window), window))
     request.progress("reading what was answered", 1.0)
     moved = [replace(one, times=one.times - shift) for one in unique(series)]
     recording = translate(moved, request.dialects, request.service, request.window, request.signatures)

@@ -6,17 +6,20 @@ from triage.ingest.metrics.naming import GENERIC, Index, index_names, is_engine_
 from triage.ingest.prometheus import api as prometheus_api
 from triage.ingest.prometheus.discovery import Survey
 from triage.ingest.prometheus.promql import Query, scrape_interval, unique
-from triage.ingest.prometheus.questions import Question, questions
+from triage.ingest.prometheus.questions import Census, Question, census, is_much, questions
 
 __all__ = [
     "GENERIC",
+    "Census",
     "Index",
     "Query",
     "Question",
     "Survey",
+    "census",
     "engines",
     "index_names",
     "is_engine_name",
+    "is_much",
     "nvml",
     "processes",
     "procfs",

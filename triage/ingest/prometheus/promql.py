@@ -158,6 +158,11 @@ class Grid:
         """How many moments there are."""
         return (self.end - self.start) // self.step + 1
 
+    def parts(self, count: int) -> "list[Grid]":
+        """The same moments in so many parts, or as many as there are moments."""
+        size = ceil(self.points / max(1, count)) * self.step
+        return [Grid(at, min(at + size - self.step, self.end), self.step) for at in range(self.start, self.end + 1, size)]
+
 
 def grid_of(window: Window, interval: float, points: int = POINTS) -> Grid:
     """A grid over window and baseline that ends with the window's last whole second, no finer than the scrapes.
@@ -172,9 +177,12 @@ def grid_of(window: Window, interval: float, points: int = POINTS) -> Grid:
     return Grid(end - floor(span / step) * step, end, step)
 
 
-def points_for(series: int) -> int:
-    """How many points to ask for of so many series."""
-    return max(FEWEST_POINTS, min(POINTS, SAMPLES // max(1, series)))
+def points_for(series: int, samples: int = SAMPLES) -> int:
+    """How many points to ask for of so many series.
+
+    :param samples: most that all of them should have
+    """
+    return max(FEWEST_POINTS, min(POINTS, samples // max(1, series)))
 
 
 Reading = Literal["rate", "mean", "last"]
@@ -227,8 +235,10 @@ class Query:
     :param rate: the values are per second
     :param signals: what stays unknown if it is not answered
     :param matchers: conditions that pick its series
-    :param series: how many series of it are expected
+    :param series: how many series its subjects account for
+    :param scraped: how many it has
     :param interval: scrape interval, seconds
+    :param tells_facts: its labels are what counts, and no signal is read from it
     """
 
     metric: str
@@ -238,23 +248,14 @@ class Query:
     signals: tuple[str, ...]
     matchers: Matchers = ()
     series: int = 1
+    scraped: int = 1
     interval: float = 30.0
+    tells_facts: bool = False
 
     @property
     def samples(self) -> int:
         """How many values on the grid the answer may hold."""
         return self.series * self.grid.points
-
-    def halves(self) -> "list[Query]":
-        """The same for the two halves of the time; none if there is but one moment."""
-        middle = self.grid.start + self.grid.points // 2 * self.grid.step
-        if self.grid.points < 2:
-            return []
-        first, second = (
-            Grid(self.grid.start, middle - self.grid.step, self.grid.step),
-            Grid(middle, self.grid.end, self.grid.step),
-        )
-        return [replace(self, grid=first), replace(self, grid=second)]
 
 
 def scope_of(use: Use) -> Scope:
@@ -304,7 +305,8 @@ def query_for(
         keep={*_kept(uses), *also},
     )
     signals = {use.entry.signal or use.entry.value_fact or "facts" for use in uses}
-    return Query(metric, text, grid, reading == "rate", tuple(sorted(signals)), chosen, series, interval)
+    told = tuple(sorted(signals))
+    return Query(metric, text, grid, reading == "rate", told, chosen, series, series, interval, not measured)
 
 
 def _reading(uses: Sequence[Use]) -> Reading:
