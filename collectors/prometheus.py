@@ -246,7 +246,7 @@ class _Server:
     def lose(self, reason: str, queries: Iterable[Query]) -> None:
         """Keeps what stays unknown, and why."""
         for query in queries:
-            metric = f"{query.metric} ({', '.join(query.signals[:3])})"
+            metric = f"{query.metric} ({', '.join(query.signals[:3])})" if query.signals else query.metric
             if metric not in self.troubles.get(reason, ()):
                 self.note(reason, metric)
             self.lost |= {signal: f"{query.metric}: {self.name} {reason}" for signal in query.signals if signal not in self.lost}

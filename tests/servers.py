@@ -111,6 +111,7 @@ def _await(process: "subprocess.Popen[bytes]", ready: str, log: Path) -> None:
 @contextmanager
 def prometheus_with(metrics: bytes, folder: Path, *options: str) -> Iterator[Stored]:
     """A Prometheus that holds these OpenMetrics samples."""
+    folder.mkdir(parents=True, exist_ok=True)
     text, data = folder / "metrics.om", folder / "data"
     text.write_bytes(metrics)
     made = [program("promtool", "prometheus"), "tsdb", "create-blocks-from", "openmetrics", "-q", str(text), str(data)]

@@ -709,7 +709,7 @@ def merged(parts: Iterable[Recording]) -> Recording:
         rejected={signal: why for p in reversed(parts) for signal, why in p.rejected.items()},
         unanswered={signal: why for p in reversed(parts) for signal, why in p.unanswered.items()},
         problems=tuple(dict.fromkeys(text for p in parts for text in p.problems)),
-        step=max(p.step for p in parts if p.series or p.histograms or p is first),
+        step=max((p.step for p in parts if p.series or p.histograms), default=first.step),
     )
 
 

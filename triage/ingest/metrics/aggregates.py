@@ -46,11 +46,16 @@ def summed_ratios(
     return tuple(sorted(events.values(), key=lambda event: (event.time, event.attrs["metric"])))
 
 
+def may_add_up(name: str) -> bool:
+    """Whether a name speaks of a ratio, or of a sum."""
+    return _NAME.search(name.lower()) is not None
+
+
 def _is_candidate(one: RawSeries, known: Mapping[str, object]) -> bool:
     """Whether a series may be a recorded one: nobody's own (no pod, no target), by a name that no dialect reads."""
     if one.name in known or one.labels.get("instance") or first(one.labels, POD_LABELS):
         return False
-    return len(one.times) >= _LEAST_SAMPLES and _NAME.search(one.name.lower()) is not None
+    return len(one.times) >= _LEAST_SAMPLES and may_add_up(one.name)
 
 
 def _event(one: RawSeries, signal: str, parts: Sequence[Series], window: Window) -> Event | None:

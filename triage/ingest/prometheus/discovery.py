@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from triage.ingest.metrics.aggregates import may_add_up
 from triage.ingest.metrics.conditions import matches
 from triage.ingest.metrics.naming import Index, Use, index_names, is_engine_name, speaker
 from triage.ingest.metrics.translate import own_dialect
@@ -52,6 +53,9 @@ _TELLING = {
 _IDENTIFIERS = 3
 """Metrics of a family that are asked for: a replica may lack one of them (another version, a switch that is off)."""
 
+_RECORDED = 200
+"""Most recorded names that are asked for: a server of many teams may have thousands, of which few are this service's."""
+
 _FEW_NODES = 16
 """If nobody says on which nodes the service runs, this many are still taken to be its own."""
 
@@ -66,6 +70,7 @@ class Inventory:
     :param dialects: family -> its dialect
     :param identifiers: family -> metrics whose labels show who its subjects are, best first; a name that several dialects
         share (``process_…``) is none, unless they are of one kind and tell by its other labels whose it is
+    :param recorded: names of series that the server's own rules made (``level:metric:operations``) and that may add ratios up
     """
 
     names_seen: int
@@ -73,6 +78,7 @@ class Inventory:
     uses: Mapping[str, tuple[Use, ...]]
     dialects: Mapping[Family, Dialect]
     identifiers: Mapping[Family, tuple[str, ...]]
+    recorded: tuple[str, ...]
 
     def is_engine(self, name: str) -> bool:
         """Whether only engines have this metric."""
@@ -107,7 +113,14 @@ def inventory(dialects: Sequence[Dialect], names: Iterable[str]) -> Inventory:
             ranked.setdefault(family, []).extend([(_cost(use), name)] if telling else [])
     identifiers = {family: tuple(dict.fromkeys(name for _, name in sorted(found))) for family, found in ranked.items()}
     chosen = {family: found[: _most(family)] for family, found in sorted(identifiers.items())}
-    return Inventory(len(names), index, uses, families, chosen)
+    exporters = {prefix for dialect in dialects for prefix in dialect.prefixes}
+    recorded = sorted(name for name in names - set(index) if _is_recorded(name, exporters))
+    return Inventory(len(names), index, uses, families, chosen, tuple(recorded[:_RECORDED]))
+
+
+def _is_recorded(name: str, exporters: Collection[str]) -> bool:
+    """Whether a name is a recording rule's, by the colon that exporters are told to leave to them, and worth a look."""
+    return ":" in name and not name.startswith(tuple(exporters)) and may_add_up(name)
 
 
 def _is_shared(readings: Iterable[Use]) -> bool:
@@ -179,7 +192,7 @@ class Survey:
         if not every:
             return []
         return [
-            *(_of(every, matchers) for matchers in self._naming()),
+            *(_of([*every, *self.known.recorded], matchers) for matchers in self._naming()),
             *(_of(every, [Matcher(label, "=~", owned)]) for label in POD_LABELS),
             *(_of(workloads, [Matcher(label, "=~", f"(.*-)?{owned}")]) for label in OWNER_LABELS if workloads),
             *(_of(gateways, [Matcher(label, "=~", f".*{name}.*")]) for label in ROUTE_LABELS if gateways),
@@ -363,6 +376,10 @@ class Survey:
                 interval = max((intervals.get(one.get("job", ""), usual) for one in sets), default=usual)
                 subjects = len({tuple(sorted(one.items())) for one in sets})
                 queries.append(query_for(name, uses, matchers, window, interval=interval, subjects=subjects, also=traits))
+        for name in self.known.recorded:
+            ours = [one for one in self._labels([name]) if self.selection.names_service(one)]
+            if ours and (matchers := self._matchers(ours, Scope.SERVICE)):
+                queries.append(query_for(name, (), matchers, window, interval=usual, subjects=len(ours)))
         return queries
 
     def _covers(self, name: str, uses: Sequence[Use]) -> dict[Matchers, list[Labels]]:
