@@ -10,7 +10,7 @@ from typing import get_args
 import pytest
 
 import triage
-from triage.bundle import Kind, bundled
+from triage.bundle import Kind, bundled, demo_case
 
 PACKAGE = Path(triage.__file__).parent
 
@@ -28,6 +28,9 @@ SLOW = (
     "pynvml",
     "psutil",
     "prometheus_api_client",
+    "json",
+    "logging",
+    "concurrent",
 )
 """What may not be loaded to show help."""
 
@@ -63,6 +66,30 @@ def imports_of(path: Path) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield f"{'.' * node.level}{node.module or ''}"
+
+
+NEEDLESS = {
+    *("concurrent", "html", "logging", "nvidia", "prometheus_api_client", "psutil", "pyarrow", "pynvml", "requests"),
+    *("ssl", "statistics", "textual", "traceback", "unittest", "urllib3"),
+}
+"""What a replay of a folder that is not large has no use for."""
+
+
+UNREAD = """
+from triage.engine.rules import loading as rules
+from triage.ingest.logs import loading as signatures
+from triage.ingest.metrics import dialects
+rules.checked = dialects.checked = signatures.checked = None
+"""
+"""Nothing can read and check rules, dialects and signatures any more."""
+
+
+def test_a_plain_replay_loads_only_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second replay checks no rules, dialects and signatures, and loads nothing that asks, draws or plots."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    code = f"from triage.cli import main\nassert main(['replay', {str(demo_case())!r}]) < 4"
+    loaded_after(code)
+    assert not loaded_after(f"{UNREAD}{code}") & NEEDLESS
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from enum import Enum
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 
 from pydantic import BaseModel
@@ -137,6 +136,8 @@ def _trusted(path: Path) -> bytes:
 
 def _write(path: Path, text: bytes) -> None:
     """Writes a file that appears whole and that its owner alone may read or write."""
+    from tempfile import NamedTemporaryFile
+
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
         try:

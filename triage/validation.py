@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from itertools import zip_longest
 from pathlib import Path as FilePath
 from typing import Annotated
@@ -116,6 +115,8 @@ def faults_of(path: FilePath, data: bytes, told: Iterable[Complaint]) -> tuple[F
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A question that offers the nearest known word, or nothing if none is near."""
+    from difflib import get_close_matches
+
     near = get_close_matches(word, sorted(known), n=1, cutoff=0.6)
     return f"did you mean {near[0]!r}?" if near else ""
 
@@ -141,6 +142,8 @@ def strange_names(objectives: Iterable[str], facts: Iterable[str]) -> list[Compl
 
 def _misspelt_fact(name: str) -> str:
     """The fact that a name nearly is; empty if it is none, or has a word more (``kv_offloading_size_gib``)."""
+    from difflib import get_close_matches
+
     found = get_close_matches(name, sorted(FACTS), n=1, cutoff=_MISSPELT)
     return found[0] if found and not name.startswith(f"{found[0]}_") else ""
 

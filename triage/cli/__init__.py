@@ -13,9 +13,8 @@ from importlib import import_module
 from io import TextIOWrapper
 from typing import NoReturn, Protocol, cast
 
-from triage.background import is_anything_running
 from triage.cli.heeding import refuse_idle
-from triage.cli.parser import Parser, help_shown
+from triage.cli.parser import Parser, Unasked, help_shown
 from triage.cli.version import ShowVersion
 from triage.errors import ExitCode, TriageError, printable
 
@@ -101,7 +100,8 @@ def program() -> NoReturn:
     """
     gc.set_threshold(_OBJECTS_BETWEEN)
     code = main()
-    if is_anything_running():
+    background = sys.modules.get("triage.background")  # a command that asked nobody has not loaded it
+    if background is not None and background.is_anything_running():
         with suppress(OSError):
             sys.stdout.flush()
             sys.stderr.flush()
@@ -124,7 +124,7 @@ def _run(words: Sequence[str], *, debug: bool) -> ExitCode:
         logging.basicConfig(level=logging.DEBUG, stream=sys.stderr, format="%(name)s: %(message)s")
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
-    top = parser()
+    top = parser(words[0] if words else "")
     args = top.parse_args(words)
     command: Command | None = getattr(args, "command", None)
     if command is None:
@@ -133,8 +133,12 @@ def _run(words: Sequence[str], *, debug: bool) -> ExitCode:
     return command.run(args)
 
 
-def parser() -> Parser:
-    """All commands and their flags."""
+def parser(asked: str | None = None) -> Parser:
+    """All commands and their flags.
+
+    :param asked: the word that stands where a command does: of others than that no flags are needed, and none is made, since all
+        of them together take as long as the interpreter needs to start; None makes all
+    """
     top = Parser(
         prog="triage",
         description="Finds the layer and the cause of trouble in an LLM inference service, and shows the proof.",
@@ -142,8 +146,9 @@ def parser() -> Parser:
     )
     top.add_argument("--version", action=ShowVersion)
     top.add_argument("--debug", action="store_true", help="show tracebacks of failures (may stand anywhere)")
-    commands = top.add_subparsers(metavar="COMMAND")
-    for name in COMMANDS:
+    form = Parser if asked is None or asked in COMMANDS else cast("type[Parser]", Unasked)
+    commands = top.add_subparsers(metavar="COMMAND", parser_class=form)
+    for name in (asked,) if asked in COMMANDS else COMMANDS:
         command = cast("Command", import_module(f"{__name__}.{name}"))
         command.add(commands).set_defaults(command=command)
     commands.add_parser("help", help="help of a command: triage help diagnose")

@@ -1,6 +1,5 @@
 """Answers of commands as JSON documents; that of a diagnosis is :mod:`triage.render.json`."""
 
-import json
 import sys
 from collections.abc import Mapping
 
@@ -12,6 +11,8 @@ def answered(kind: str, content: Mapping[str, object]) -> ExitCode:
 
     :param kind: first part of the schema's name, ``triage.KIND/1``
     """
+    import json
+
     from triage.render.safe import json_escaped
 
     document = {"schema": f"triage.{kind}/1", **content}

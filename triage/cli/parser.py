@@ -3,7 +3,6 @@
 import argparse
 import sys
 from collections.abc import Iterable
-from difflib import get_close_matches
 from itertools import takewhile
 from typing import Any, NoReturn
 
@@ -67,8 +66,20 @@ class Parser(argparse.ArgumentParser):
         return f"{_offered(near(wrong, self._option_string_actions))} see {self.prog} --help".strip()
 
 
+class Unasked:
+    """Stands for the parser of a command that nobody asked for: it has a name in the help of all commands, and takes any flag."""
+
+    def __init__(self, **_options: Any) -> None:
+        pass
+
+    def __getattr__(self, _name: str) -> Any:
+        return lambda *_words, **_options: self
+
+
 def near(word: str, known: Iterable[str]) -> list[str]:
     """The known words that a word begins, else those that differ little from it, the nearest first."""
+    from difflib import get_close_matches
+
     words = sorted(known)
     begun = [one for one in words if len(word.strip("-")) > 1 and one.startswith(word)]
     return (begun or get_close_matches(word, words, n=_MOST_OFFERED))[:_MOST_OFFERED]

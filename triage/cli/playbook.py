@@ -1,7 +1,6 @@
 """``triage playbook``: what to do about one kind of failure."""
 
 import argparse
-import json
 import shlex
 import sys
 from collections.abc import Mapping
@@ -56,6 +55,8 @@ def run(args: argparse.Namespace) -> ExitCode:
     playbook = load_playbook(args.id, folders)
     playbook = fitted(playbook, *_known(args, settings))
     if args.format == "json":
+        import json
+
         return answered("playbook", json.loads(playbook.model_dump_json()))
     sys.stdout.write(render_text(playbook))
     return ExitCode.HEALTHY

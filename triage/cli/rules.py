@@ -1,7 +1,6 @@
 """``triage rules``: list, show and check the rules and what they rest on, and give their schemas to editors."""
 
 import argparse
-import json
 import re
 import sys
 from collections.abc import Sequence
@@ -243,6 +242,8 @@ def _counted(number: int, noun: str) -> str:
 
 def _schema(args: argparse.Namespace) -> ExitCode:
     """The schema, for editors that know JSON Schema; with the names of all signals, so that they can be completed."""
+    import json
+
     from triage.lint.schemas import schema_of
 
     sys.stdout.write(json.dumps(schema_of(args.kind), indent=2) + "\n")

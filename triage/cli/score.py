@@ -1,7 +1,6 @@
 """``triage score``: how often the diagnosis of recorded cases is right."""
 
 import argparse
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -143,6 +142,8 @@ def _scored(args: argparse.Namespace, cases: "list[Case]", bench: "Bench", tell:
         told = table.as_json(result, only_figures=args.figures)
         if before:
             told["changes"] = [one.model_dump() for one in changes if one.part != "blind" and not args.figures]
+        import json
+
         text = json.dumps({**told, "missed": missed}, indent=2)
     else:
         shown = table.as_markdown if args.format == "markdown" else table.text
@@ -188,6 +189,8 @@ def _swept(args: argparse.Namespace, cases: "list[Case]", bench: "Bench", tell: 
 
     :raises UsageError: there is no such sweep
     """
+    import json
+
     from triage.score.sweeps.run import as_json, survival, sweep, text
     from triage.score.sweeps.trial import NAMES
 
@@ -207,6 +210,8 @@ def _swept(args: argparse.Namespace, cases: "list[Case]", bench: "Bench", tell: 
 
 def _covered(args: argparse.Namespace, cases: "list[Case]", bench: "Bench", tell: Tell) -> Told:
     """The conditions of rules that no case makes hold."""
+    import json
+
     from triage.score.unused import text, unanswered
 
     told = unanswered(cases, bench, args.jobs, tell)

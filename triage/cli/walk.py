@@ -1,7 +1,6 @@
 """``triage walk``: the way down the layers, from the symptom to one observable finding, in the terminal or in a browser."""
 
 import argparse
-import logging
 import os
 import sys
 from functools import cache, partial
@@ -120,6 +119,8 @@ def served_words(words: list[str]) -> list[str]:
 
 def _walked(args: argparse.Namespace) -> ExitCode:
     """Run the app to its end."""
+    import logging
+
     with curtain(_subject(args), sys.stderr, os.environ):
         app, room = _begun(args)
     logging.disable()  # a log line in the middle of the screen would tear it

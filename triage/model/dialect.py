@@ -40,7 +40,7 @@ class Entry(BaseModel):
     :param note: a pitfall, for readers
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
     names: tuple[str, ...] = Field(min_length=1)
     type: Type
@@ -103,7 +103,7 @@ class Dialect(BaseModel):
     :param unknown: values by which the source says, of whatever it measures, that it does not measure it
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
     name: str
     title: str

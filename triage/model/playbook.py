@@ -69,7 +69,7 @@ class Advice(NamedTuple):
 class Part(BaseModel):
     """Base of all parts: unknown keys are refused, values do not change."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
 
 class Command(Part):

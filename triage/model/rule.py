@@ -20,7 +20,7 @@ the standard deviation. ``p50`` … of a distribution are taken over all its obs
 their bucket; of another signal they are quantiles over time.
 """
 
-_FORBID = ConfigDict(extra="forbid", frozen=True)
+_FORBID = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
 
 class Operand(BaseModel):
@@ -75,7 +75,7 @@ class Measure(BaseModel):
     :param as_name: name under which the finding's sentence can speak of the value
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True, populate_by_name=True)
 
     signal: str
     stat: Stat = "mean"
@@ -120,7 +120,7 @@ class Occurrence(BaseModel):
         with no such log at hand, that nothing was seen proves nothing
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True, populate_by_name=True)
 
     event: str
     name: tuple[str, ...] = ()
@@ -176,7 +176,7 @@ class Observed(BaseModel):
     :param at_most: how many there may be (0: none)
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True, populate_by_name=True)
 
     observed: Sort
     of: tuple[str, ...] = ()
@@ -216,7 +216,7 @@ class Any(BaseModel):
 class Not(BaseModel):
     """The part does not hold."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True, populate_by_name=True)
     not_: "Condition" = Field(alias="not")
 
 
@@ -332,7 +332,7 @@ class Hold(BaseModel):
     :param clear_after: ``keep_firing_for``: seconds for which it must be gone before it is over
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True, populate_by_name=True)
 
     raise_after: float = Field(alias="for", default=USUAL_FOR, ge=0.0, le=3600.0)
     clear_after: float = Field(alias="keep_firing_for", default=USUAL_KEEP, ge=0.0, le=86400.0)

@@ -1,7 +1,6 @@
 """A report in another language: what its form wrote in English, said in the language that is spoken."""
 
 import re
-from html import escape, unescape
 
 from triage.language.speaking import is_foreign, said
 
@@ -22,6 +21,8 @@ def in_html(page: str) -> str:
 
 def _in_element(text: str) -> str:
     """The text of an element, its entities kept."""
+    from html import escape, unescape
+
     plain = unescape(text)
     told = said(plain)
     return text if told == plain else escape(told, quote=True)

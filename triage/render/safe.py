@@ -11,7 +11,6 @@ Two other things are done elsewhere: what may not be kept, secrets above all, is
 
 import re
 from enum import Enum
-from html import escape
 from typing import TypeVar
 from unicodedata import category, normalize
 
@@ -113,6 +112,8 @@ def fenced(lines: list[str]) -> str:
 
 def html(text: str) -> str:
     """Cleaned text as HTML, in an element or in a quoted attribute."""
+    from html import escape
+
     return escape(text, quote=True)
 
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from triage.ingest.logs import access_log
 from triage.ingest.logs.access_log import AccessLine, parse_access
 from triage.ingest.logs.access_summary import GRID, AccessSummary
 from triage.model.recording import Event, Subject, Window
@@ -309,6 +310,54 @@ def events_of(lines: list[tuple[float, AccessLine]], subject: Subject = GATEWAY)
     for event in summary.events():
         found.setdefault(event.name, []).append(event)
     return found
+
+
+_PARTS = st.sampled_from(
+    [
+        *(
+            "INFO:     ",
+            "INFO: ",
+            "INFO ",
+            "",
+            "x: ",
+            ": ",
+            "1.2.3.4",
+            "fe80::1",
+            "host",
+            ":",
+            "8000",
+            " ",
+            ' - "',
+            "POST",
+            "/v1/x",
+        ),
+        *(
+            "HTTP/1.1",
+            "HTTP/2",
+            '"',
+            "200",
+            "404",
+            "OK",
+            "Not Found",
+            "Bad ",
+            "12x",
+            "a=b",
+            " latency_ms=120",
+            " worker=http://w:1",
+        ),
+    ]
+)
+_LIKELY = st.tuples(*[_PARTS] * 6).map(lambda parts: 'INFO:     {}:{} - "{} {} HTTP/1.1" {} OK{}'.format(*parts))
+
+
+@given(st.lists(_PARTS, max_size=9).map("".join) | _LIKELY)
+def test_what_is_asked_is_read_apart_from_who_asks_as_if_at_once(line: str) -> None:
+    """Uvicorn's lines are read in two parts, of which one is remembered; one pattern over the whole line says the same."""
+    whole = access_log._UVICORN.search(line.encode())
+    found = access_log._uvicorn(line.encode())
+    assert (found is None) == (whole is None)
+    if found is not None and whole is not None:
+        assert (found.status, found.path) == (int(whole.group(3)), whole.group(2).decode())
 
 
 def test_failures_at_one_duration() -> None:

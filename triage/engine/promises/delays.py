@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from math import exp
-from statistics import NormalDist
 
 import numpy as np
 
@@ -178,6 +177,8 @@ def _by_the_batch(delay: Delay, name: str, frame: Frame) -> Entry | None:
 
 def _furthest(mean: float, share: float) -> float:
     """How far a quantile can lie beyond the mean in any log-normal distribution."""
+    from statistics import NormalDist
+
     return mean * exp(NormalDist().inv_cdf(share) ** 2 / 2)
 
 

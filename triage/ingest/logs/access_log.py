@@ -82,7 +82,10 @@ _NGINX = re2.compile(rb'^\S+ \S+ \S+ \[[^\]]+\] "(\S+) (\S+)[^"]*" (\d{3}) (\d+|
 _LIST = rb"([^\s,]+(?:, [^\s,]+)*)"
 _INGRESS = re2.compile(rb"^ (\d+) ([\d.]+) \[[^\]]*\] \[[^\]]*\] " + b" ".join([_LIST] * 4) + rb" (\S+)")
 _TRAEFIK = re2.compile(rb'^ \d+ "([^"]*)" "([^"]*)" (\d+)ms')
-_UVICORN = re2.compile(rb'(?:^|: +)\S+:\d+ - "(\S+) (\S+) HTTP/[\d.]+" (\d{3})(?: [A-Z][A-Za-z\'-]*)*(.*)$')
+_ASKED = rb'(\S+) (\S+) HTTP/[\d.]+" (\d{3})(?: [A-Z][A-Za-z\'-]*)*(.*)$'
+_UVICORN = re2.compile(rb'(?:^|: +)\S+:\d+ - "' + _ASKED)
+_UVICORN_ASKED = re2.compile(b"^" + _ASKED)
+_UVICORN_CLIENT = re2.compile(rb"(?:^|: +)\S+:\d+$")
 _HAPROXY = re2.compile(
     rb"\] \S+ (\S+)/(\S+) (?:-?\d+/){4}\+?(-?\d+) (-?\d{1,3}) \+?(\d+) \S+ \S+ (\S)(\S)\S\S (?:.*\"\S+ (\S+)[^\"]*\")?"
 )
@@ -209,14 +212,37 @@ def _at_once(waited: float | None) -> str:
 
 def _uvicorn(line: bytes) -> AccessLine | None:
     """``INFO:     1.2.3.4:5 - "POST /path HTTP/1.1" 200 OK``, LiteLLM's pairs behind it."""
-    if b' - "' not in line:
+    client, mark, asked = line.partition(b' - "')
+    if not mark:
         return None
-    found = _UVICORN.search(line)
-    if found is None:
-        return None
-    _, path, status, rest = found.groups()
-    pairs = _named(rest)
-    return _from_pairs(int(status), _text(path), pairs)
+    if b' - "' in asked or len(asked) > _SHORT:
+        found = _UVICORN.search(line)
+        return None if found is None else _of_uvicorn(*found.groups())
+    request = _uvicorn_asked(asked)
+    return request if request is not None and _is_client(client) else None
+
+
+_SHORT = 256
+
+
+@lru_cache(maxsize=1024)
+def _uvicorn_asked(asked: bytes) -> AccessLine | None:
+    """What stands behind the client: ports differ from line to line, and what is asked hardly does."""
+    found = _UVICORN_ASKED.search(asked)
+    return None if found is None else _of_uvicorn(*found.groups())
+
+
+def _of_uvicorn(_method: bytes, path: bytes, status: bytes, rest: bytes) -> AccessLine:
+    return _from_pairs(int(status), _text(path), _named(rest))
+
+
+def _is_client(text: bytes) -> bool:
+    """Whether a text ends with an address and a port, alone or behind a colon and blanks."""
+    plain = text[5:].lstrip(b" ")
+    host, _, port = plain.partition(b":")
+    if text[:6] == b"INFO: " and host and port.isdigit() and not host.translate(None, b"0123456789."):  # nearly all
+        return True
+    return _UVICORN_CLIENT.search(text) is not None
 
 
 def _router(line: bytes) -> AccessLine | None:

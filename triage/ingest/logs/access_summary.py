@@ -7,7 +7,6 @@ came back.
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from statistics import median
 from typing import NamedTuple
 
 import numpy as np
@@ -492,6 +491,8 @@ class AccessSummary:
         if sort.name == _HEALTH_ROUTE.name and self._health_answers:
             shared["answered"] = str(self._health_answers)
         if tally.seconds:
+            from statistics import median
+
             shared["median_seconds"] = f"{median(tally.seconds):.3f}"
         for episode in sorted(tally.episodes, key=lambda one: one.start):
             attrs = shared | {"count": str(episode.count), "seconds": f"{episode.end - episode.start:.1f}"}
@@ -538,6 +539,8 @@ class AccessSummary:
             "most": str(max((one.times for one in self._requests.values()), default=1)),
         }
         if self._gaps:
+            from statistics import median
+
             attrs["spacing"] = f"{median(self._gaps):.1f}"
         text = f"{self._again} of {self.count} requests had come before"
         yield self._event(self._repeat_at, _REPEATED, attrs, text)

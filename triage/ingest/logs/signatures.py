@@ -45,7 +45,7 @@ class Concepts(BaseModel):
     :param fields: values to take out of the line, each by RE2 without regard to case: the first group of its own that took part
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True, populate_by_name=True)
 
     says: tuple[str, ...] = ()
     pattern: str = ""
@@ -98,7 +98,7 @@ class XidCode(BaseModel):
     :param scope: what is lost
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True, populate_by_name=True)
 
     name: str
     fault_class: Literal["app", "driver", "hardware", "follow-on", "info"] = Field(alias="class")
