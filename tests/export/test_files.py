@@ -18,7 +18,7 @@ from triage.cli import main
 from triage.engine.rules.loading import load_rules
 from triage.errors import ExitCode
 from triage.export.grafana import dashboard
-from triage.export.prometheus import alert_name, rules_file
+from triage.export.prometheus import alert_name, rules_file, severity_of
 from triage.ingest.language import load_language
 from triage.model.vocabulary import Layer
 
@@ -62,7 +62,7 @@ def test_promtool_likes_the_rules(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 def test_every_alert_says_what_it_is_what_to_do_and_how_to_ask_more(capsys: pytest.CaptureFixture[str]) -> None:
     """Labels to route by, annotations to read, and the holds of the rule."""
-    rules = {rule.id: rule for rule in load_rules()}
+    rules = {rule.id: rule for rule in exportable()}
     alerts = [one for group in yaml.safe_load(assumed(capsys))["groups"] for one in group["rules"] if "alert" in one]
     assert len(alerts) > 30
     for alert in alerts:
@@ -73,7 +73,7 @@ def test_every_alert_says_what_it_is_what_to_do_and_how_to_ask_more(capsys: pyte
             "service": "chat",
             "layer": rule.layer,
             "cause": rule.cause,
-            "severity": rule.severity,
+            "severity": severity_of(rule),
         }
         assert {"summary", "finding", "first_step", "playbook", "diagnose"} <= set(alert["annotations"])
         assert "{" not in alert["annotations"]["finding"].replace("{{ $labels.", "").replace(" }}", "")

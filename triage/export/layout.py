@@ -48,8 +48,16 @@ _MATCHER = re.compile(r'(\w+)(=~|!~|!=|=)"((?:[^"\\]|\\.)*)"')
 _VOLATILE = frozenset({*POD_LABELS, *NODE_LABELS, *GPU_LABELS, *CARD_LABELS, "instance", "exported_instance"})
 """Labels that name one pod, host or card."""
 
-_MADE = re.compile(r"(-[a-f0-9]{6,10})?-([a-z0-9]{5}|\d+)$")
-"""What Kubernetes puts behind the name of a Deployment (hash of the ReplicaSet, five letters), a StatefulSet or a DaemonSet."""
+_SAFE = "[bcdfghjklmnpqrstvwxz0-9]"
+"""What Kubernetes makes names of: no vowels, so no words."""
+
+_MADE: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(rf"-{_SAFE}{{5,10}}-{_SAFE}{{5}}$"), "-[a-z0-9]+-[a-z0-9]+"),
+    (re.compile(r"-\d+$"), "-[0-9]+"),
+    (re.compile(rf"-{_SAFE}{{5}}$"), "-[a-z0-9]+"),
+)
+"""What stands behind the name of whatever owns a pod, and what finds the next one: the hash of a ReplicaSet and five signs, the
+number in a StatefulSet, five signs of a DaemonSet."""
 
 _PATIENCE = 2.5
 """Intervals of a source for which a sample speaks, as on the grid of our own judgement (``_PATIENCE_CELLS`` of frame.py)."""
@@ -219,7 +227,7 @@ def _source(dialect: Dialect, scope: Scope, found: Found, frame: Frame) -> Sourc
     common = [one for one in sorted(first.intersection(*rest)) if one[0] not in dropped and one[1] == "="]
     if Scope.REPLICA in keys and all(value != frame.recording.service for _, _, value in common):
         ids = [owner for _, subject in found if (owner := _owner(subject, Scope.REPLICA, frame)) is not None]
-        common.append((keys[Scope.REPLICA].label, "=~", "|".join(sorted({_family(one) for one in ids}))))
+        common.append((keys[Scope.REPLICA].label, "=~", "|".join(sorted({family(one) for one in ids}))))
     if not common:
         jobs = sorted({value for some in found.values() for label, op, value in some if (label, op) == ("job", "=")})
         common += [("job", "=~", "|".join(map(_literal, jobs)))] if jobs else []
@@ -281,10 +289,13 @@ def _owner(subject: Subject, scope: Scope, frame: Frame) -> str | None:
     return linked[0] if len(linked) == 1 else None
 
 
-def _family(replica: str) -> str:
-    """A regular expression for the names of whatever is made in the same way as a replica."""
-    stem = _MADE.sub("", replica)
-    return _literal(replica) if stem == replica else f"{_literal(stem)}-.+"
+def family(replica: str) -> str:
+    """A regular expression, inside a PromQL string, for the names of all that is made in the same way as a replica."""
+    for pattern, next_one in _MADE:
+        stem = pattern.sub("", replica)
+        if stem != replica:
+            return _literal(stem) + next_one
+    return _literal(replica)
 
 
 def _quoted(value: str) -> str:

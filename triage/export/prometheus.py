@@ -1,6 +1,7 @@
 """A file of rules for Prometheus: signals of a service at each moment as recording rules, kinds of failure as alerts."""
 
 import re
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -94,15 +95,15 @@ def _alert(one: Exported, layout: Layout, advice: Advice) -> dict[str, object]:
         "service": name,
         "layer": rule.layer.value,
         "cause": rule.cause.value,
-        "severity": rule.severity,
+        "severity": severity_of(rule),
     }
     annotations = {
-        "summary": f"{rule.title} ({name})",
+        "summary": templated(f"{rule.title} ({name})"),
         "finding": finding_of(rule, _subject(one, layout)),
         "first_step": templated(advice.first_step),
         "do_not": templated(advice.do_not),
-        "playbook": f"triage playbook {rule.id} --service {name}",
-        "diagnose": f"triage diagnose --service {name} --at {_NOW}",
+        "playbook": f"triage playbook {rule.id} --service {templated(shlex.quote(name))}",
+        "diagnose": f"triage diagnose --service {templated(shlex.quote(name))} --at {_NOW}",
     }
     return {
         "alert": alert_name(rule.id),
@@ -112,6 +113,12 @@ def _alert(one: Exported, layout: Layout, advice: Advice) -> dict[str, object]:
         "labels": labels,
         "annotations": {key: value for key, value in annotations.items() if value},
     }
+
+
+def severity_of(rule: Rule) -> str:
+    """How loud an alert is: as the rule, but of patterns that fit other kinds, too, nobody is woken."""
+    weak = all(way.grade == "weak" for way in rule.shows)
+    return "warning" if weak and rule.severity == "critical" else rule.severity
 
 
 def _held(seconds: float) -> str:
@@ -128,7 +135,7 @@ def _subject(one: Exported, layout: Layout) -> str:
 def finding_of(rule: Rule, subject: str) -> str:
     """The rule's sentence with whom it is about, without the values that only a diagnosis knows; else its title."""
     text = _BRACKETED.sub("", _BRACKETED.sub("", rule.finding))
-    text = re.sub(r",? since (about )?\{onset\}", "", text)
+    text = re.sub(r",? (known )?since (about )?\{onset\}", "", text)
     text = re.sub(r"\{(\w+)\|\w+\}", r"\1", text)
     if {name for name in _PLACE.findall(text) if name != "subject"}:
         return f"{rule.title}: {subject}."

@@ -5,6 +5,7 @@ expression stands in a subquery: the two are the same by construction.
 """
 
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
@@ -262,7 +263,7 @@ class Values:
             case Quotient():
                 return self._divided(formula.above, formula.below, level, width, formula.most)
             case Total():
-                known = [text for part in formula.parts if (text := self._worked_out(part, level, width)) is not None]
+                known = [text for part in self._seen(formula.parts) if (text := self._worked_out(part, level, width)) is not None]
                 return _sum(known) if known else None
             case Rest():
                 parts = [self._worked_out(one, level, width) for one in (formula.whole, *formula.parts)]
@@ -271,7 +272,7 @@ class Values:
             case First():
                 return self._first(formula.ways, level, width)
             case Greatest():
-                views = [text for one in formula.views if (text := self._worked_out(one, level, width)) is not None]
+                views = [text for one in self._seen(formula.views) if (text := self._worked_out(one, level, width)) is not None]
                 return _greatest(views)
 
     def _divided(self, above: Formula, below: Formula, level: Level, width: float, most: float | None) -> str | None:
@@ -286,8 +287,12 @@ class Values:
     def _first(self, ways: Iterable[Formula], level: Level, width: float) -> str | None:
         """The first way whose signals were all seen, else the first that any source can tell."""
         possible = [(way, text) for way in ways if (text := self._worked_out(way, level, width)) is not None]
-        seen = [text for way, text in possible if needs(way) <= self._measurable]
+        seen = [text for way, text in possible if follows(way, self._measurable)]
         return next(iter([*seen, *(text for _, text in possible)]), None)
+
+    def _seen(self, some: tuple[Formula, ...]) -> tuple[Formula, ...]:
+        """Those that the look has seen the signals of; all if it has of none."""
+        return tuple(one for one in some if follows(one, self._measurable)) or some
 
     @cached_property
     def _measurable(self) -> frozenset[str]:
@@ -505,7 +510,7 @@ def needs(formula: Formula) -> frozenset[str]:
             return frozenset().union(*map(needs, formula.views))
 
 
-def follows(formula: Formula, known: set[str]) -> bool:
+def follows(formula: Formula, known: AbstractSet[str]) -> bool:
     """Whether a formula can be worked out of known signals."""
     match formula:
         case First():
