@@ -23,7 +23,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.engines import FakeEngine, engine_at
 from tests.notify.files import damage, standing, unpaired
-from tests.servers import free_port, get, prometheus
+from tests.servers import free_port, get, program, running
 from tests.watch.test_watch import alertmanager, heard, hooked
 
 SCRAPE = 5
@@ -68,14 +68,16 @@ class Bench:
 
     def start_server(self) -> None:
         """Prometheus, at the same address as before."""
-        options = ["--storage.tsdb.path=data"]
-        if self.address:
-            options.append(f"--web.listen-address={self.address.removeprefix('http://')}")
-        self.address = self.server.enter_context(prometheus(self.folder / "prometheus", *options))
+        folder = self.folder / "prometheus"
+        port = self.address or f"127.0.0.1:{free_port()}"
+        command = [program("prometheus", "prometheus"), f"--config.file={folder / 'prometheus.yml'}"]
+        command += [f"--web.listen-address={port}", "--storage.tsdb.path=data"]
+        self.server.enter_context(running(command, f"http://{port}/-/ready", folder / "prometheus.log"))
+        self.address = port
 
     def watch(self, *more: str) -> None:
         """Start the watch."""
-        command = [sys.executable, "-m", "triage", "watch", "--service", "llm-prod", "--prometheus", self.address]
+        command = [sys.executable, "-m", "triage", "watch", "--service", "llm-prod", "--prometheus", f"http://{self.address}"]
         command += ["--alertmanager", self.manager, "--webhook", self.hook, "--state", str(self.state)]
         command += ["--every", str(self.every), "--listen", self.metrics, *more]
         with (self.folder / "watch.log").open("ab") as log:
@@ -130,10 +132,10 @@ def trouble(one: Bench) -> list[str]:
     return [state for name, state in heard(one.told) if name == "TriageTrouble"]
 
 
-def notices(one: Bench) -> list[tuple[str, str]]:
-    """What the webhook was sent, each message once: topic and changes."""
+def notices(one: Bench) -> list[tuple[str, str, str]]:
+    """What the webhook was sent, each message once: topic, changes and cause."""
     told = {notice["id"]: notice for notice in one.chat}
-    return [(notice["topic"], "+".join(notice["changes"])) for notice in told.values()]
+    return [(notice["topic"], "+".join(notice["changes"]), notice["rule"] or "") for notice in told.values()]
 
 
 def soak() -> list[str]:

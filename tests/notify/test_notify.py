@@ -133,12 +133,12 @@ def test_what_began_and_ended_meanwhile_is_told_as_one_and_pages_nobody(world: W
 
 
 def test_flapping_is_told_as_flapping(world: World) -> None:
-    """It comes and goes for hours: told twice, then that it flaps, then nothing until it is over."""
+    """It comes and goes for an hour: told twice, then that it flaps, then nothing until it is over."""
     world.looks("well", every(60, 1000, 1300))
-    for start in every(600, 2000, 12_000):
+    for start in every(600, 2000, 5_600):
         world.looks("ill", every(60, start, start + 120), since=start)
         world.looks("well", every(60, start + 180, start + 540))
-    world.looks("well", every(60, 12_600, 14_500))
+    world.looks("well", every(60, 6_200, 8_100))
     told = [tuple(one["changes"]) for one in world.got["hook"]]
     assert told[:4] == [("raised",), ("over",)] * 2
     assert told[4] in (("raised", "flapping"), ("flapping",))
@@ -230,7 +230,7 @@ def test_alerts_begin_before_they_end_and_end_only_when_several_looks_say_so(kin
     assert (Topic.TROUBLE in standing) or memory.state.word in (Status.HEALTHY, Status.INCONCLUSIVE)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(SEQUENCES, st.lists(st.sampled_from(["up", "down", "restart"]), min_size=60, max_size=60))
 def test_whatever_fails_nothing_is_lost_and_nothing_is_told_twice(
     tmp_path_factory: pytest.TempPathFactory, kinds: list[str], fates: list[str]

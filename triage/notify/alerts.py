@@ -15,6 +15,12 @@ BLIND_AFTER = 120.0
 so that one look that fails is no message."""
 
 
+SETTLES = 60.0
+"""Seconds from the first look that sees trouble for which its cause is waited for before people are told: a pattern must be there
+for as long before its kind counts (``USUAL_FOR``), and a message with the cause in it spares a second one. What is proven counts
+at once, so nobody waits for that."""
+
+
 class Topic(StrEnum):
     """What an alert is about."""
 
@@ -88,6 +94,8 @@ def _trouble(before: Alert | None, service: str, memory: Memory, named: str) -> 
     severity: Severity = "critical" if state is Status.INCIDENT else "warning"
     kind, flapping = rule_of(memory.cause.word), _flaps(memory)
     if before is None:
+        if not kind and memory.time - memory.state.since < SETTLES:
+            return None
         began = Alert(service=service, topic=Topic.TROUBLE, severity=severity, since=_since(memory), raised=memory.time)
         told = {"kind": kind or named, "flapping": flapping}
         return began.model_copy(update=told), (Change.RAISED, *([Change.FLAPPING] if flapping else []))

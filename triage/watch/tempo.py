@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from triage.memory.life import Phase
 from triage.memory.memory import Memory
+from triage.model.diagnosis import Status
+from triage.notify.alerts import SETTLES
 
 SHARE = 0.01
 """The part of a core that a service may take while it is at rest."""
@@ -46,7 +48,13 @@ class Tempo:
 def is_unsure(memory: Memory) -> bool:
     """Whether the last look saw something new that another one has to confirm."""
     is_new = any(one.phase is Phase.PENDING and one.seen == memory.time and one.looks == 1 for one in memory.lives.values())
-    return is_new or memory.status.value != memory.state.word
+    return is_new or memory.status.value != memory.state.word or _settles(memory)
+
+
+def _settles(memory: Memory) -> bool:
+    """Whether people will be told as soon as the cause is known."""
+    is_bad = memory.state.word in (Status.DEGRADED, Status.INCIDENT)
+    return is_bad and not memory.cause.word and (memory.time or 0.0) - memory.state.since < SETTLES
 
 
 def is_calm(memory: Memory) -> bool:
