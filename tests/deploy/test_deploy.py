@@ -16,6 +16,7 @@ import yaml
 
 from tests.checks.test_told import ALL, RULESET
 from tests.servers import program
+from triage import __version__
 from triage.checks.metrics import families, of_the_run
 from triage.cli import parser
 from triage.cli.heeding import refuse_idle
@@ -158,6 +159,7 @@ def test_pods_have_the_least_rights(path: Path) -> None:
     assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
     assert not any(pod.get(key) for key in ("hostNetwork", "hostPID", "hostIPC"))
     (container,) = pod["containers"]
+    assert container["image"].endswith(f"/triage:{__version__}")
     assert container["securityContext"] == {
         "allowPrivilegeEscalation": False,
         "readOnlyRootFilesystem": True,
