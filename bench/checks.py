@@ -17,22 +17,46 @@ from pathlib import Path
 from threading import Event, Thread
 from unittest import mock
 
-import bench.prometheus as fleet
 from tests.servers import get, prometheus_with
 from triage.checks import workers
 from triage.checks.workers import Limits, Result
 from triage.cli import checking, main
 
-fleet.BOUNDS = [*(f"{4.0**power:g}" for power in range(-4, 6)), "+Inf"]
+END = 1_700_000_000.0
+SPAN = 1800.0
+INTERVAL = 30.0
+BOUNDS = [*(f"{4.0**power:g}" for power in range(-4, 6)), "+Inf"]
+GAUGES = ("num_requests_running", "num_requests_waiting", "kv_cache_usage_perc")
+COUNTERS = ("num_preemptions_total", "prompt_tokens_total", "generation_tokens_total")
+HISTOGRAMS = ("time_to_first_token_seconds", "inter_token_latency_seconds", "e2e_request_latency_seconds")
+CARD = ("GPU_UTIL", "GPU_TEMP", "POWER_USAGE", "SM_CLOCK", "FB_USED", "FB_FREE")
+CARDS = 2
 LINE = re.compile(r'^(\w+)(?:{(?:handler="(/api[^"]*)"|[^}]*)})? ([0-9.e+-]+)$', re.MULTILINE)
+
+
+def replica(service: str) -> Iterator[tuple[str, float]]:
+    """Series of a replica and its cards, each with its growth per scrape."""
+    pod, node = f"{service}-5b59c84684-b0000", f"{service}-node"
+    target = f'job="vllm",instance="{service}:8000",pod="{pod}",namespace="llm",model_name="llama"'
+    yield from ((f"vllm:{name}{{{target}}}", 0.0) for name in GAUGES)
+    yield from ((f"vllm:{name}{{{target}}}", 100.0) for name in COUNTERS)
+    for name in HISTOGRAMS:
+        yield from ((f'vllm:{name}_bucket{{{target},le="{bound}"}}', 7.0) for bound in BOUNDS)
+        yield f"vllm:{name}_sum{{{target}}}", 3.5
+        yield f"vllm:{name}_count{{{target}}}", 7.0
+    yield f'kube_pod_info{{job="ksm",instance="ksm:8080",pod="{pod}",node="{node}",namespace="llm"}}', 0.0
+    yield f'up{{job="vllm",instance="{service}:8000",pod="{pod}"}}', 0.0
+    for card in range(CARDS):
+        place = f'job="dcgm",instance="{node}:9400",Hostname="{node}",gpu="{card}",UUID="GPU-{service}-{card}",pod="{pod}"'
+        yield from ((f"DCGM_FI_DEV_{name}{{{place}}}", 0.0) for name in CARD)
 
 
 def metrics(services: int) -> bytes:
     """Half an hour of services with one replica and two cards each."""
-    scrapes = [fleet.END - fleet.SPAN + step * fleet.INTERVAL for step in range(int(fleet.SPAN / fleet.INTERVAL) + 1)]
+    scrapes = [END - SPAN + step * INTERVAL for step in range(int(SPAN / INTERVAL) + 1)]
     lines: list[str] = []
     for service in range(services):
-        for series, growth in fleet.replica(name(service), 0, 2):
+        for series, growth in replica(name(service)):
             lines += [f"{series} {value(series, growth, step):g} {moment:.0f}" for step, moment in enumerate(scrapes)]
     return "\n".join([*lines, "# EOF", ""]).encode()
 
@@ -116,7 +140,7 @@ def run() -> None:
         settings = Path(folder) / "triage.toml"
         tables = "".join(f"[service.{name(number)}]\n" for number in range(args.services))
         settings.write_text(f'[defaults]\nprometheus = "{stored.address}"\n{tables}', encoding="utf-8")
-        words = ["--config", str(settings), "--from", f"{fleet.END - 600:.0f}", "--to", f"{fleet.END:.0f}", "--baseline", "20m"]
+        words = ["--config", str(settings), "--from", f"{END - 600:.0f}", "--to", f"{END:.0f}", "--baseline", "20m"]
         words += [
             "--jobs",
             args.jobs,
