@@ -7,6 +7,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from triage.notify.alerts import SETTLES
+
 
 def damage(state: Path) -> list[str]:
     """What is wrong with a file of history: as a database, or between its parts."""
@@ -20,10 +22,12 @@ def damage(state: Path) -> list[str]:
         if not {"memories", "alerts"} <= tables:
             return []
         found = []
-        for service, memory in base.execute("SELECT service, memory FROM memories"):
-            told = json.loads(memory)["state"]["word"]
+        for service, row in base.execute("SELECT service, memory FROM memories"):
+            memory = json.loads(row)
+            told, since = memory["state"]["word"], memory["state"]["since"]
             topics = {topic for (topic,) in base.execute("SELECT topic FROM alerts WHERE service = ?", (service,))}
-            if (told in ("degraded", "incident")) != ("trouble" in topics) and told != "inconclusive":
+            settles = not memory["cause"]["word"] and memory["time"] - since < SETTLES
+            if (told in ("degraded", "incident")) != ("trouble" in topics) and told != "inconclusive" and not settles:
                 found.append(f"{service} is {told}, and people are told of {topics or 'nothing'}")
             ends = [
                 now
