@@ -15,6 +15,7 @@ from triage.tui.app import WalkApp
 from triage.tui.remembered import Layout, Remembered
 from triage.tui.widgets.choices import Choices
 from triage.tui.widgets.detail import DetailPane
+from triage.tui.widgets.plot import CurvePlot
 
 pytestmark = pytest.mark.slow
 
@@ -232,3 +233,16 @@ def test_leaving_while_a_screen_comes_back_is_no_error() -> None:
         return app
 
     assert asyncio.run(walk()).return_value is None
+
+
+@pytest.mark.parametrize("rows", [26, 32, 38, 44, 50])
+def test_a_chart_that_is_shown_has_rows_for_its_curve(rows: int) -> None:
+    """Where a chart has few rows they belong to the drawing, on every screen on the way down."""
+
+    async def steps(pilot: Pilot[Any]) -> None:
+        for _ in range(3):
+            plots = [plot for plot in pilot.app.screen.query(CurvePlot) if plot.region.height]
+            assert all(plot.size.height >= 4 for plot in plots), picture(pilot.app)
+            await press(pilot, "enter")
+
+    walked(steps, size=(120, rows))

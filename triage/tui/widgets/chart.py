@@ -1,5 +1,6 @@
 """A chart with its words: what the lines are, the drawing, and the same in a sentence."""
 
+from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
@@ -15,6 +16,9 @@ from triage.tui.snapshot import Snapshot
 from triage.tui.widgets.plot import LEGEND, CurvePlot
 from triage.tui.words import PINNED, joined, text
 
+_LOW = 9
+"""Fewer rows belong to the drawing alone: a sentence takes two, a legend one, and axes two."""
+
 
 class Chart(Vertical):
     """The curve of one piece of evidence: at once from what the diagnosis kept, and again when all cells are there."""
@@ -29,6 +33,10 @@ class Chart(Vertical):
         yield Static(classes="legend", markup=False)
         yield CurvePlot()
         yield Static(classes="sentence", markup=False)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Leave the sentence out where it would take the drawing's rows."""
+        self.set_class(event.size.height < _LOW, "-low")
 
     def show(self, evidence: Evidence | None, snapshot: Snapshot, pin: str = "") -> None:
         """Show the curve of some evidence; the chart hides while there is none.
