@@ -46,7 +46,7 @@ def present(rule: Rule, told: Told) -> bool:
 
 
 @pytest.mark.parametrize("part", exportable(), ids=lambda part: part.id)
-@settings(max_examples=25)
+@settings(max_examples=8)
 @given(data=st.data())
 def test_what_is_exported_holds_only_where_the_rule_does(part: Rule, data: st.DataObject) -> None:
     """For any verdicts on the leaves, the same for leaves that are the same."""

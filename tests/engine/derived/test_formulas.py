@@ -17,7 +17,7 @@ from triage.model.vocabulary import Combine, Scope, catalogue
 
 INCIDENTS = Path(__file__).parents[2] / "incidents"
 
-CASES = ("retry-storm", "prefix-cache-collapse-a068", "thermal-throttle-a033", "host-oom-kill-a142")
+CASES = ("prefix-cache-collapse-a068", "thermal-throttle-a033", "host-oom-kill-a142")
 
 SAME = 0.95
 """Share of the cells that must agree: a numeric form may leave out what is no good sample (an idle moment)."""
