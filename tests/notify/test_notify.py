@@ -60,6 +60,7 @@ def test_a_message_holds_what_a_person_needs(world: World) -> None:
     assert set(notice["lines"]) == {"when", "do first", "do not", "see more"}
     assert notice["evidence"]
     assert {notice[name] for name in ("layer", "cause", "confidence", "rule")} & {None, ""} == set()
+    assert notice["diagnose"] == "triage diagnose --service llm --at 1970-01-01T00:23:40Z"
     (card,) = world.got["chat"]
     assert notice["lines"]["do first"][:20] in card["attachments"][0]["text"]
     assert len(card["attachments"][0]["text"]) <= 3000

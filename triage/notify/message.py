@@ -1,6 +1,8 @@
 """What is told of an alert: self-contained, so that it can wait on disk until its receiver is there."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
+from shlex import quote
 
 from pydantic import BaseModel, ConfigDict
 
@@ -68,8 +70,9 @@ class Message(BaseModel):
 
     @property
     def command(self) -> str:
-        """What shows more of it."""
-        return f"triage diagnose --service {self.alert.service} --to {self.time:.0f}"
+        """What shows more of it; of what is over at the moment at which it was raised."""
+        moment = datetime.fromtimestamp(self.alert.raised if self.is_over else self.time, UTC)
+        return f"triage diagnose --service {quote(self.alert.service)} --at {moment:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def message_of(alert: Alert, changes: Sequence[Change], diagnosis: Diagnosis) -> Message:
