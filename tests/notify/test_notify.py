@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.memory.test_memory import OVERLOAD, RETRIES, blind, every, ill, remembered, well
+from tests.memory.test_memory import OVERLOAD, RETRIES, TTFT, blind, every, ill, remembered, well
 from tests.notify.worlds import HOLDS, World
+from triage.memory.looks import Look, Told
 from triage.memory.memory import Memory, after
 from triage.model.diagnosis import Status
 from triage.model.receiver import Receiver
@@ -96,6 +97,17 @@ def test_another_cause_is_another_alert_and_the_old_one_ends(world: World) -> No
     stands = {one["labels"]["rule"]: stands for one, stands in zip(both, firing(both, told[0].time), strict=True)}
     assert stands == {"true-overload": False, "retry-storm": True}
     assert [one["labels"]["rule"] for one in world.got["am"][-1]] == ["retry-storm"]
+
+
+def test_what_is_left_when_the_cause_has_gone_is_no_other_cause(world: World) -> None:
+    """Users are well again, and something that nobody suffers from is named first: nobody is told of that."""
+    world.looks("ill", every(60, 1360, 2000), since=1350.0)
+    left = {RETRIES: Told("retries", 1900.0, "warning")}
+    for time in every(60, 2060, 2600):
+        assert world.look(Look(time, Status.DEGRADED, left, {OVERLOAD: None, TTFT: None}, RETRIES)) == []
+    world.looks("well", every(60, 2660, 3000))
+    assert [one["rule"] for one in world.got["hook"]] == ["true-overload"] * 2
+    assert {alert["labels"]["rule"] for alerts in world.got["am"] for alert in alerts} == {"true-overload"}
 
 
 def test_a_receiver_that_is_down_for_an_hour_gets_what_matters_once(world: World) -> None:

@@ -48,6 +48,7 @@ class Alert(BaseModel):
     :param raised: the look that raised it
     :param kind: id of the kind that is taken for the cause; empty while it is open
     :param flapping: it comes and goes
+    :param suffered: users noticed it
     :param over: when it ended; None while it lasts
     """
 
@@ -60,6 +61,7 @@ class Alert(BaseModel):
     raised: float
     kind: str = ""
     flapping: bool = False
+    suffered: bool = False
     over: float | None = None
 
     @property
@@ -93,15 +95,19 @@ def _trouble(before: Alert | None, service: str, memory: Memory, named: str) -> 
         return None if before is None else (before.model_copy(update={"over": memory.state.since}), (Change.OVER,))
     severity: Severity = "critical" if state is Status.INCIDENT else "warning"
     kind, flapping = rule_of(memory.cause.word), _flaps(memory)
+    broken = [life for key, life in memory.up() if is_promise(key)]
     if before is None:
         if not kind and memory.time - memory.state.since < SETTLES:
             return None
         began = Alert(service=service, topic=Topic.TROUBLE, severity=severity, since=_since(memory), raised=memory.time)
-        told = {"kind": kind or named, "flapping": flapping}
+        told = {"kind": kind or named, "flapping": flapping, "suffered": bool(broken)}
         return began.model_copy(update=told), (Change.RAISED, *([Change.FLAPPING] if flapping else []))
+    if before.suffered and not any(life.gone is None for life in broken):
+        kind = ""  # users suffer no more: what is left of it when its cause has gone is no other cause
     changes = _changes(before, severity, kind, flapping=flapping)
     worst: Severity = "critical" if "critical" in (severity, before.severity) else "warning"
-    return before.model_copy(update={"severity": worst, "kind": kind or before.kind, "flapping": flapping}), changes
+    now = {"severity": worst, "kind": kind or before.kind, "flapping": flapping, "suffered": before.suffered or bool(broken)}
+    return before.model_copy(update=now), changes
 
 
 def _changes(before: Alert, severity: Severity, kind: str, *, flapping: bool) -> tuple[Change, ...]:
