@@ -1,6 +1,7 @@
 """What a live diagnosis costs: questions, bytes, CPU of the server and of triage, beside a plain fetch of the same answers.
 
-    python -m bench.prometheus [--sizes 1 10 100] [--fault replica] [--server prometheus] [--against CHECKOUT] [--with COMMAND]
+    python -m bench.prometheus [--sizes 1 10 100] [--fault replica] [--server prometheus] [--against CHECKOUT]
+        [--with COMMAND] [--now]
 
 A synthetic fleet (bench/fleet.py) is put into a real server, a few replicas at a time, so that no size is held whole. CPU seconds
 are user and system time of whole processes, the median of the runs; with ``--against`` the two checkouts take turns. A plain
@@ -16,6 +17,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +25,7 @@ from itertools import chain, islice
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import bench.fleet
 from bench.fleet import CARDS, FAULTS, OBJECTIVES, SERVICE, Fleet, parts
 from tests.servers import Ask, Front, Reply, free_port, get, program, running, serving
 from triage.ingest.raw import RawSeries
@@ -253,7 +256,10 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--against", type=Path, help="another checkout, which takes turns")
     parser.add_argument("--with", dest="beside", action="append", default=[], metavar="COMMAND", help="another program")
+    parser.add_argument("--now", action="store_true", help="the last sample is of now, for programs that look at no other time")
     given = parser.parse_args()
+    if given.now:
+        bench.fleet.END = float(int(time.time()) // 30 * 30)
     print("| replicas / cards | | questions | MiB | server CPU s | CPU s | plain fetch CPU s | MiB resident | answer |")
     print("|---|---|---|---|---|---|---|---|---|", flush=True)
     for size in given.sizes:
