@@ -146,6 +146,22 @@ def test_a_server_brings_what_a_replay_of_the_same_samples_brings(store: Stored,
     assert {key: pair for key, pair in pairs.items() if not np.isclose(*pair, rtol=0.2, atol=1e-3, equal_nan=True)} == {}
 
 
+def test_thinned_samples_are_of_the_same_signals(store: Stored, replayed: Recording, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a large service is asked for: names and totals stay as they are by either server."""
+    monkeypatch.setattr("triage.ingest.prometheus.questions.MOST_RAW", 1000)
+    live = collect(asked(store.address, replayed, store.moved))
+    assert [(one.state, one.reason) for one in live.sources] == [(SourceState.OK, "")]
+    expected, found = metric_signals(replayed), metric_signals(live)
+    assert sorted(found) == sorted(expected)
+    pairs = [(mean(expected[key], replayed.window), mean(found[key], live.window)) for key in expected]
+    close = [np.isclose(*pair, rtol=0.1, atol=1e-2, equal_nan=True) for pair in pairs]
+    assert sum(close) >= 0.9 * len(close)
+    there, here = ({(one.signal, one.subject): one for one in some.histograms} for some in (replayed, live))
+    assert sorted(here) == sorted(there)
+    for key, one in there.items():
+        assert counts(here[key], live.window).sum() == pytest.approx(counts(one, replayed.window).sum(), rel=0.1, abs=2)
+
+
 def test_a_server_brings_the_same_distributions(store: Stored, either: Recording) -> None:
     """The same bounds, the same number of observations within a few percent, and the p95 in the same bucket or the next."""
     live = collect(asked(store.address, either, store.moved))
