@@ -1,7 +1,7 @@
 """Asking collectors: whatever one of them does, the others' answers count."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Event
 
 import numpy as np
@@ -9,7 +9,7 @@ import pytest
 
 from triage.collect import collect
 from triage.errors import InputMissingError
-from triage.model.recording import Origin, Recording, Series, Source, SourceState, Subject, Window
+from triage.model.recording import LOG, Origin, Recording, Series, Source, SourceState, Subject, Window
 from triage.model.service import Service
 from triage.model.vocabulary import Scope
 from triage.sdk import Collector, Request
@@ -137,6 +137,20 @@ def test_a_collector_that_is_told_to_stop_may_hand_over_what_it_has() -> None:
 
     recording = collect(request(), [Part("slow", until_stopped)], patience=0.05)
     assert states(recording) == {"slow": (SourceState.PARTIAL, "cut short")}
+
+
+def test_the_step_is_that_of_what_was_measured() -> None:
+    """Neither what was asked for nor what log lines were given makes samples of every two seconds coarser."""
+
+    def measured(asked: Request) -> Recording:
+        return replace(one_series("kv.usage")(asked), step=2.0)
+
+    def logged(asked: Request) -> Recording:
+        one = Series("queue.waiting", Subject(Scope.REPLICA, "r0"), np.array([NOW]), np.array([1.0]), Origin(LOG, "lines"))
+        return Recording("llm", asked.window, series=(one,), step=5.0)
+
+    assert collect(request(), [Part("prometheus", measured), Part("logs", logged)]).step == 2.0
+    assert collect(request(), [Part("logs", logged)]).step == 5.0
 
 
 def test_what_takes_long_to_hand_over_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -709,8 +709,21 @@ def merged(parts: Iterable[Recording]) -> Recording:
         rejected={signal: why for p in reversed(parts) for signal, why in p.rejected.items()},
         unanswered={signal: why for p in reversed(parts) for signal, why in p.unanswered.items()},
         problems=tuple(dict.fromkeys(text for p in parts for text in p.problems)),
-        step=max((p.step for p in parts if p.series or p.histograms), default=first.step),
+        step=_step(parts),
     )
+
+
+def _step(parts: Sequence[Recording]) -> float:
+    """Usual distance of samples: that of the slowest source that measures; what is read out of log lines has none of its own."""
+    told = [part for part in parts if part.series or part.histograms]
+    measuring = [part for part in told if _measures(part)]
+    return max((part.step for part in measuring or told), default=parts[0].step)
+
+
+def _measures(part: Recording) -> bool:
+    """Whether a part holds more than what was read out of log lines."""
+    of_series = any(one.origin.dialect != LOG for one in part.series)
+    return of_series or any(one.origin.dialect != LOG for one in part.histograms)
 
 
 _WHOLE_REQUESTS = frozenset({"client.latency", "gateway.latency", "latency.e2e"})
