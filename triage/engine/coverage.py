@@ -82,7 +82,8 @@ def coverage(frame: Frame, rulings: Sequence[Ruling], rules: Sequence[Rule]) -> 
 
 def _dialects(recording: Recording) -> tuple[str, ...]:
     """Who was heard by metrics."""
-    heard = {one.origin.dialect for one in recording.series} | {one.origin.dialect for one in recording.histograms}
+    panels = (one for each in (recording.panels, recording.histogram_panels) for several in each.values() for one in several)
+    heard = {panel.dialect for panel in panels}
     return tuple(sorted(heard - {LOG, ""}))
 
 

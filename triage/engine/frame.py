@@ -8,7 +8,7 @@ from typing import TypeVar, cast
 import numpy as np
 
 from triage.model.observation import Seen
-from triage.model.recording import Floats, Histogram, Origin, Panel, Recording, Subject, Window
+from triage.model.recording import Floats, Histogram, HistogramPanel, Origin, Panel, Recording, Subject, Window
 from triage.model.vocabulary import Kind, Scope, catalogue
 
 Known = TypeVar("Known")
@@ -111,7 +111,7 @@ def _all_times(recording: Recording) -> Iterator[Floats]:
     yield from (panel.times for panels in recording.histogram_panels.values() for panel in panels)
 
 
-def _running(amounts: Floats) -> Floats:
+def running(amounts: Floats) -> Floats:
     """Running totals from nought on, shape (R, T + 1)."""
     return np.hstack((np.zeros((len(amounts), 1)), np.cumsum(amounts, axis=1)))
 
@@ -130,6 +130,30 @@ def interpolated(at: Floats, known_at: Floats, rows: Floats) -> Floats:
     slope = (rows[:, end] - rows[:, begin]) / (known_at[end] - known_at[begin])
     out[:, inside] += slope * (at[inside] - known_at[begin])
     return out
+
+
+class Origins(Mapping[tuple[str, Subject], Origin]):
+    """Where each series and distribution came from; each is looked up when somebody asks."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._panels: Mapping[str, Sequence[Panel | HistogramPanel]] = {**recording.panels, **recording.histogram_panels}
+        self._places: dict[str, dict[Subject, tuple[Panel | HistogramPanel, int]]] = {}
+
+    def _placed(self, signal: str) -> dict[Subject, tuple[Panel | HistogramPanel, int]]:
+        if signal not in self._places:
+            several = self._panels.get(signal, ())
+            self._places[signal] = {one: (panel, row) for panel in several for row, one in enumerate(panel.subjects)}
+        return self._places[signal]
+
+    def __getitem__(self, key: tuple[str, Subject]) -> Origin:
+        panel, row = self._placed(key[0])[key[1]]
+        return panel.origin(row)
+
+    def __iter__(self) -> Iterator[tuple[str, Subject]]:
+        return ((signal, subject) for signal in self._panels for subject in self._placed(signal))
+
+    def __len__(self) -> int:
+        return sum(len(self._placed(signal)) for signal in self._panels)
 
 
 class Frame:
@@ -151,7 +175,7 @@ class Frame:
         self._remembered: dict[Hashable, object] = {}
         self._totals: dict[str, tuple[Block, Block]] = {}
         self._derived: set[tuple[str, Subject]] = set()
-        self.origins: dict[tuple[str, Subject], Origin] = {}
+        self.origins: Mapping[tuple[str, Subject], Origin] = Origins(recording)
         self.rejected: dict[str, str] = dict(recording.rejected)
         self.seen = Seen()
         """What is odd; empty until the observers have looked."""
@@ -160,11 +184,8 @@ class Frame:
             for panel in panels:
                 cells.update(zip(panel.subjects, self._panel_on_grid(panel, catalogue()[signal].kind), strict=True))
             self._cells[signal] = dict(sorted(cells.items()))
-        for series in recording.series:
-            self.origins[series.signal, series.subject] = series.origin
         for histogram in recording.histograms:
             self._hold(histogram)
-            self.origins[histogram.signal, histogram.subject] = histogram.origin
 
     def _panel_on_grid(self, panel: Panel, kind: Kind) -> Floats:
         """A panel on the grid, shape (S, N); rows that do not always tell go there one by one."""
@@ -244,7 +265,7 @@ class Frame:
         start = np.maximum(before, times - self._staleness_with(times))
         corners = np.stack((start, times), axis=1).ravel()
         seconds, amount = (
-            np.diff(interpolated(edges, corners, np.repeat(_running(each), 2, axis=1)[:, 1:-1]), axis=1)
+            np.diff(interpolated(edges, corners, np.repeat(running(each), 2, axis=1)[:, 1:-1]), axis=1)
             for each in ((times - start)[None, :], rates * (times - start))
         )
         with np.errstate(invalid="ignore", divide="ignore"):

@@ -1,5 +1,6 @@
 """Quantiles of histograms that carry the bounds of their bucket, so that a coarse bucket never reads as a precise value."""
 
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -86,11 +87,59 @@ def merged_counts(histograms: list[Histogram], start: float, end: float) -> tupl
     usable = [h for h in histograms if len(h.bounds)]
     if not usable:
         return None
-    shared = usable[0].bounds
-    for histogram in usable[1:]:
-        shared = np.intersect1d(shared, histogram.bounds)
+    shared = shared_bounds(usable)
     total = np.zeros(len(shared))
-    for histogram in usable:
-        place = np.searchsorted(shared, histogram.bounds)
-        np.add.at(total, place, observations(histogram, start, end))
+    for several in side_by_side(usable):
+        for counts in observed(several[0].times, stacked(several), start, end):
+            add_to(total, shared, counts, several[0].bounds)
     return total, shared
+
+
+def shared_bounds(histograms: Sequence[Histogram]) -> Floats:
+    """The bounds that all of some histograms have, ascending."""
+    shared = histograms[0].bounds
+    for histogram in histograms[1:]:
+        if not _is_same(shared, histogram.bounds):
+            shared = np.intersect1d(shared, histogram.bounds)
+    return shared
+
+
+def add_to(total: Floats, shared: Floats, counts: Floats, bounds: Floats) -> None:
+    """Adds counts by bucket to those by the buckets that several have, first axis by bucket.
+
+    :param shared: bounds of ``total``, all of them among ``bounds``
+    """
+    if len(bounds) == len(shared):
+        total += counts
+    else:
+        np.add.at(total, np.searchsorted(shared, bounds), counts)
+
+
+def stacked(histograms: Sequence[Histogram]) -> Floats:
+    """Rates of histograms that were read at the same moments in the same buckets, shape (K, T, B)."""
+    return np.stack([one.rates for one in histograms])
+
+
+_TOGETHER = 64
+"""Histograms that are worked with in one go: more of them need more memory and are no faster."""
+
+
+def side_by_side(histograms: Sequence[Histogram]) -> Iterator[Sequence[Histogram]]:
+    """Histograms in their order, those in a row together that were read at the same moments in the same buckets."""
+    several: list[Histogram] = []
+    for one in histograms:
+        if several and (len(several) == _TOGETHER or not _are_alike(several[0], one)):
+            yield several
+            several = []
+        several.append(one)
+    if several:
+        yield several
+
+
+def _are_alike(one: Histogram, other: Histogram) -> bool:
+    """Whether two histograms were read at the same moments in the same buckets."""
+    return _is_same(one.times, other.times) and _is_same(one.bounds, other.bounds)
+
+
+def _is_same(one: Floats, other: Floats) -> bool:
+    return one is other or (len(one) == len(other) and bool((one == other).all()))

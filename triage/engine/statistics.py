@@ -6,8 +6,18 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from triage.engine.frame import Frame
-from triage.engine.quantiles import Interval, merged_counts, observed, quantile, quantiles
+from triage.engine.frame import Frame, interpolated
+from triage.engine.quantiles import (
+    Interval,
+    add_to,
+    merged_counts,
+    observed,
+    quantile,
+    quantiles,
+    shared_bounds,
+    side_by_side,
+    stacked,
+)
 from triage.model.recording import Floats, Histogram, Subject
 from triage.model.rule import Stat
 from triage.model.vocabulary import Combine, Kind, catalogue
@@ -398,23 +408,22 @@ def _quantile_cells(frame: Frame, signal: str, subjects: Sequence[Subject], shar
     held = [h for subject in subjects if (h := frame.histogram(signal, subject)) is not None and len(h.bounds)]
     if not held:
         return None
-    bounds = held[0].bounds
-    for one in held[1:]:
-        bounds = np.intersect1d(bounds, one.bounds)
+    bounds = shared_bounds(held)
     edges = np.concatenate(([frame.grid.times[0] - frame.grid.step], frame.grid.times))
-    counted = np.zeros((len(edges), len(bounds)))
-    for one in held:
-        usual = float(np.median(np.diff(one.times))) if len(one.times) > 1 else frame.grid.step
-        lengths = np.diff(one.times, prepend=one.times[0] - usual)
-        known = np.cumsum(np.nan_to_num(one.rates) * lengths[:, None], axis=0)
-        place = np.searchsorted(bounds, one.bounds)
-        for bucket in range(len(one.bounds)):
-            corners, totals = np.append(one.times[0] - usual, one.times), np.append(0.0, known[:, bucket])
-            counted[:, place[bucket]] += np.interp(edges, corners, totals)
+    counted = np.zeros((len(bounds), len(edges)))
+    for several in side_by_side(held):
+        times = several[0].times
+        usual = float(np.median(np.diff(times))) if len(times) > 1 else frame.grid.step
+        lengths, corners = np.diff(times, prepend=times[0] - usual), np.append(times[0] - usual, times)
+        known = np.cumsum(np.nan_to_num(stacked(several)) * lengths[:, None], axis=1)
+        totals = np.concatenate((np.zeros((len(known), 1, known.shape[2])), known), axis=1).transpose(0, 2, 1)
+        until = interpolated(edges, corners, totals.reshape(-1, len(corners))).reshape(len(several), -1, len(edges))
+        for one in until:
+            add_to(counted, bounds, one, several[0].bounds)
     width = max(1, round(_MINUTE / frame.grid.step))
     ends = np.arange(1, len(edges))
-    found = [quantile(row, bounds, share) for row in counted[ends] - counted[np.maximum(ends - width, 0)]]
-    return np.array([np.nan if one is None else one.estimate for one in found])
+    inside = (counted[:, ends] - counted[:, np.maximum(ends - width, 0)]).T
+    return np.asarray(quantiles(np.ascontiguousarray(inside), bounds, share)[0])
 
 
 def _sums_and_counts(frame: Frame, signal: str, subjects: Sequence[Subject]) -> tuple[Floats, Floats] | None:

@@ -31,10 +31,8 @@ def _symptom(entry: Entry) -> Symptom:
         baseline=vital.baseline,
         verdict=Verdict.PRESENT,
         since=vital.since,
-        query=vital.query,
-        derived_from=vital.derived_from,
         spark=vital.spark,
-    )
+    ).reckoned_as(vital)
     where = f" of {vital.subject.replace('/', ' ', 1)}" if entry.is_part else ""
     limit_of = "objective" if vital.limit_of.startswith("objective") else vital.limit_of
     return Symptom(

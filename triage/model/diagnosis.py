@@ -1,9 +1,11 @@
 """A diagnosis: what triage answers. This is the JSON contract; docs/json.md explains it."""
 
+from collections.abc import Callable
 from enum import StrEnum
-from typing import Literal
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SerializerFunctionWrapHandler, model_serializer
 
 from triage.model.vocabulary import Cause, Layer, Scale
 
@@ -106,7 +108,75 @@ class Input(Part):
     query: str
 
 
-class Evidence(Part):
+class ByHand(Protocol):
+    """How a value can be worked out again."""
+
+    @property
+    def query(self) -> str: ...
+
+    @property
+    def inputs(self) -> tuple[Input, ...]: ...
+
+
+_BY_HAND = ("query", "derived_from")
+
+
+class _Same:
+    """How the value of something else can be worked out again."""
+
+    def __init__(self, other: "Reckoned") -> None:
+        self.query: str = getattr(other, _BY_HAND[0])
+        self.inputs: tuple[Input, ...] = getattr(other, _BY_HAND[1])
+
+
+class Reckoned(Part):
+    """What has ``query`` and ``derived_from``, which are worked out when somebody asks: most is never shown with them."""
+
+    _by_hand: Callable[[], ByHand] | None = PrivateAttr(default=None)
+
+    def reckoned_by(self, work_out: Callable[[], ByHand]) -> Self:
+        """The same, of which somebody who asks can learn how its value can be worked out again."""
+        one = self.model_copy()
+        for name in _BY_HAND:
+            del one.__dict__[name]
+        one._by_hand = work_out  # noqa: SLF001 - its own kind
+        return one
+
+    def reckoned_as(self, other: "Reckoned") -> Self:
+        """The same, with a value that can be worked out again as another's."""
+        return self.reckoned_by(lambda: _Same(other))
+
+    def settle(self) -> None:
+        """Works out what nobody has asked for yet."""
+        if self._by_hand is not None:
+            found = self._by_hand()
+            told = {**self.__dict__, "query": found.query, "derived_from": found.inputs}
+            self.__dict__.clear()
+            self.__dict__.update({name: told[name] for name in type(self).model_fields})
+            self._by_hand = None
+
+    if not TYPE_CHECKING:  # what is there by annotation must stay an error for a type checker where it is not
+
+        def __getattr__(self, name: str) -> object:
+            if name in _BY_HAND:
+                self.settle()
+                return self.__dict__[name]
+            return super().__getattr__(name)
+
+    def __eq__(self, other: object) -> bool:
+        for one in (self, other):
+            if isinstance(one, Reckoned):
+                one.settle()
+        return super().__eq__(other)
+
+    __hash__ = Part.__hash__
+
+    def __getstate__(self) -> dict[Any, Any]:
+        self.settle()
+        return super().__getstate__()
+
+
+class Evidence(Reckoned):
     """One measured (or missing) thing that a verdict rests on.
 
     :param signal: signal of the vocabulary, or ``event:<kind>``, ``fact:<key>``
@@ -263,7 +333,7 @@ NOT_MEASURED = "not measured"
 """Reason of a vital sign that nobody measures."""
 
 
-class Vital(Part):
+class Vital(Reckoned):
     """One thing that users notice, whether it is well or not: the ledger of promises.
 
     :param name: ``ttft_p95_s``, ``error_ratio``, ``answers`` …
@@ -498,3 +568,12 @@ class Diagnosis(Part):
     coverage: Coverage
     ruleset: RuleSet | None = None
     facts: dict[str, str | float] = Field(default_factory=dict)
+
+    @model_serializer(mode="wrap")
+    def _whole(self, write: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]
+        """With how each value can be worked out again."""
+        told = [self.vitals, [one.evidence for one in self.symptoms], *(one.evidence for one in self.ruled_out)]
+        told += [part for one in self.findings for part in (one.evidence, one.contradicts)]
+        for one in chain.from_iterable(told):
+            one.settle()
+        return write(self)

@@ -9,7 +9,7 @@ from triage.engine.derived.arithmetic import first_measured, known_to, total
 from triage.engine.derived.derivation import Derivation
 from triage.engine.frame import Frame
 from triage.engine.statistics import together
-from triage.model.recording import Floats, Subject
+from triage.model.recording import LOG, Floats, Subject
 from triage.model.vocabulary import Combine, Scope
 
 Bools = npt.NDArray[np.bool_]
@@ -90,9 +90,11 @@ def _others_until(frame: Frame, replica: Subject) -> float:
 def _last_of_each(frame: Frame) -> list[tuple[float, Subject]]:
     """The last time of the two subjects that are measured for longest, the longer one first."""
     last: dict[Subject, float] = {}
-    for one in frame.recording.series:
-        if len(one.times) and (one.subject.scope is Scope.REPLICA or one.origin.dialect != "log"):
-            last[one.subject] = max(last.get(one.subject, -np.inf), float(one.times[-1]))
+    for panel in (one for panels in frame.recording.panels.values() for one in panels if len(one.times)):
+        until = float(panel.times[-1])
+        for subject in panel.subjects:
+            if subject.scope is Scope.REPLICA or panel.dialect != LOG:
+                last[subject] = max(last.get(subject, -np.inf), until)
     return sorted(((until, subject) for subject, until in last.items()), reverse=True)[:2]
 
 

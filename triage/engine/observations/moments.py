@@ -131,11 +131,12 @@ def _comings_and_goings(frame: Frame) -> Iterator[Moment]:
     """Replicas and hosts that begin or cease to be spoken of at all."""
     first: dict[Subject, float] = {}
     last: dict[Subject, float] = {}
-    for one in frame.recording.series:
-        if one.origin.dialect in (LOG, SCRAPER) or one.subject.scope not in (Scope.REPLICA, Scope.NODE) or not len(one.times):
-            continue
-        first[one.subject] = min(first.get(one.subject, np.inf), float(one.times[0]))
-        last[one.subject] = max(last.get(one.subject, -np.inf), float(one.times[-1]))
+    for panel in (one for panels in frame.recording.panels.values() for one in panels if len(one.times)):
+        if panel.dialect not in (LOG, SCRAPER):
+            since, until = float(panel.times[0]), float(panel.times[-1])
+            for subject in (one for one in panel.subjects if one.scope in (Scope.REPLICA, Scope.NODE)):
+                first[subject] = min(first.get(subject, np.inf), since)
+                last[subject] = max(last.get(subject, -np.inf), until)
     if not first:
         return
     begin, end = min(first.values()), max(last.values())

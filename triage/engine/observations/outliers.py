@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -362,9 +363,8 @@ def _made(
             threshold_of="elsewhere",
             verdict=Verdict.PRESENT,
             text=text,
-            derived_from=looked_at(frame, way, subjects).inputs,
             spark=spark_of(cells_of(frame, way[0], subjects, signal.combine), frame.grid, None),
-        )
+        ).reckoned_by(partial(looked_at, frame, way, subjects))
     return Observation(
         sort="outlier",
         of=symptom.of,

@@ -44,9 +44,7 @@ def _observed(entry: Entry, frame: Frame) -> Observation:
         verdict=Verdict.PRESENT,
         since=vital.since,
         text=text,
-        query=vital.query,
-        derived_from=vital.derived_from,
-    )
+    ).reckoned_as(vital)
     return Observation(
         sort="promise",
         of=vital.name,

@@ -1,6 +1,7 @@
 """A shift as an observation: its words, its direction, whether it has to be explained, and its evidence."""
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 
@@ -73,10 +74,9 @@ def shift(
             verdict=Verdict.PRESENT,
             since=since,
             since_low=None if onset is None else onset[0],
-            derived_from=looked_at(frame, [name], subjects).inputs,
             spark=spark_of(cells_of(frame, name, subjects, signal.combine), frame.grid, since),
             text=text,
-        )
+        ).reckoned_by(partial(looked_at, frame, [name], subjects))
     return Observation(
         sort="shift",
         of=name,

@@ -69,9 +69,12 @@ def _kind(frame: Frame, subject: Subject) -> tuple[str, str]:
 def _groups(curves: Curves, frame: Frame) -> Iterator[Group]:
     """Rows that can be compared with each other; what all of them together are is none."""
     grouped: dict[tuple[str, tuple[str, str]], list[int]] = {}
+    kinds: dict[Subject, tuple[str, str]] = frame.remembered("kinds of twins", dict)
     for row, (signal, subject) in enumerate(zip(curves.signals, curves.subjects, strict=True)):
-        if subject.scope in _TWINS and subject.scope is signal.scope:
-            grouped.setdefault((signal.name, kind_of(frame, subject)), []).append(row)
+        if subject.scope is signal.scope and subject.scope in _TWINS:
+            if (kind := kinds.get(subject)) is None:
+                kind = kinds[subject] = kind_of(frame, subject)
+            grouped.setdefault((signal.name, kind), []).append(row)
     for rows in grouped.values():
         if len(rows) > _LEAST_TWINS:
             yield Group(curves.signals[rows[0]], tuple(rows))

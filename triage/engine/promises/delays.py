@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial
 from math import exp
 
 import numpy as np
@@ -24,7 +24,7 @@ from triage.engine.promises.entries import (
     surely_above,
 )
 from triage.engine.promises.table import DELAYS, HELD, Delay
-from triage.engine.quantiles import Interval, quantile
+from triage.engine.quantiles import Interval, add_to, quantile, shared_bounds, side_by_side, stacked
 from triage.engine.queries import reckoned
 from triage.engine.sparks import spark_of
 from triage.engine.statistics import cells_of, curve_cells, statistic, together
@@ -248,9 +248,7 @@ def _to_edges_by_each(histograms: Sequence[Histogram], frame: Frame) -> Iterator
         alike.setdefault((one.times.tobytes(), one.bounds.tobytes()), []).append(row)
     for rows in alike.values():
         first = histograms[rows[0]]
-        rates = np.concatenate([histograms[row].rates for row in rows], axis=1)
-        counted = _to_edges(first.times, rates, edges).reshape(len(rows), len(first.bounds), len(edges))
-        yield rows, counted, first.bounds
+        yield rows, _to_edges_of_each(first.times, stacked([histograms[row] for row in rows]), edges), first.bounds
 
 
 def _judged(delay: Delay, name: str, signal: str, subjects: tuple[Subject, ...], of: str, frame: Frame) -> Entry:
@@ -266,7 +264,7 @@ def _judged(delay: Delay, name: str, signal: str, subjects: tuple[Subject, ...],
     is_over = bool(broken) and lately not in broken and lately[1].whole > 0
     shown = _shown(tallies, broken)
     value = shown[1].value
-    by_hand = reckoned(frame, signal, subjects, limit.stat, shown[0].cells)
+    by_hand = partial(reckoned, frame, signal, subjects, limit.stat, shown[0].cells)
     if state is Promised.KEPT and value is not None and value.high > limit.well:
         value, reason = (value, _AS_BEFORE) if limit.usual is not None else (_within(value, limit), _bounded_by_sum(limit))
     since = began(cells, frame, limit.value) if broken else None
@@ -288,11 +286,9 @@ def _judged(delay: Delay, name: str, signal: str, subjects: tuple[Subject, ...],
         harm=_harm(broken, value, limit, delay, is_over=is_over),
         reason=reason,
         mean=whole.mean if value is None else None,
-        query=by_hand.query,
-        derived_from=by_hand.inputs,
         spark=spark_of(curve_cells(frame, signal, subjects, limit.stat, shown[0].cells, Combine.SUM), frame.grid, since),
     )
-    return Entry(vital, signal, subjects, limit.stat)
+    return Entry(vital.reckoned_by(by_hand), signal, subjects, limit.stat)
 
 
 def _within(value: Interval, limit: Limit) -> Interval:
@@ -421,14 +417,27 @@ def _counted(signal: str, subjects: tuple[Subject, ...], frame: Frame) -> Counte
 
 def _count(signal: str, subjects: tuple[Subject, ...], frame: Frame) -> Counted:
     histograms = [h for one in subjects if (h := frame.histogram(signal, one)) is not None and len(h.bounds)]
-    bounds = reduce(np.intersect1d, (h.bounds for h in histograms))
+    bounds = shared_bounds(histograms)
     edges = np.concatenate(([frame.grid.times[0] - frame.grid.step], frame.grid.times))
     requests, rest = np.zeros((len(bounds), len(edges))), np.zeros((2, len(edges)))
-    for histogram in histograms:
-        timed = np.where(np.isnan(histogram.sums), 0.0, histogram.rates.sum(axis=1))
-        np.add.at(requests, np.searchsorted(bounds, histogram.bounds), _to_edges(histogram.times, histogram.rates, edges))
-        rest += _to_edges(histogram.times, np.stack((histogram.sums, timed), axis=1), edges)
+    for several in side_by_side(histograms):
+        times, rates = several[0].times, stacked(several)
+        sums = np.stack([one.sums for one in several])
+        timed = np.where(np.isnan(sums), 0.0, rates.sum(axis=2))
+        counted, both = (_to_edges_of_each(times, rows, edges) for rows in (rates, np.stack((sums, timed), axis=2)))
+        for one, other in zip(counted, both, strict=True):
+            add_to(requests, bounds, one, several[0].bounds)
+            rest += other
     return Counted(requests.T, bounds, rest[0], rest[1])
+
+
+def _to_edges_of_each(times: Floats, rates: Floats, edges: Floats) -> Floats:
+    """What was counted until each edge, of several that were read at the same moments, shape (K, B, edges).
+
+    :param rates: shape (K, T, B)
+    """
+    rows = rates.transpose(1, 0, 2).reshape(len(times), -1)
+    return _to_edges(times, rows, edges).reshape(len(rates), -1, len(edges))
 
 
 def _to_edges(times: Floats, rates: Floats, edges: Floats) -> Floats:

@@ -1,12 +1,13 @@
 """Requests that did not get their answer: failed, refused, given up. Told apart by who did not want or could not."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from triage.engine.derived.arithmetic import total
-from triage.engine.frame import Frame
+from triage.engine.frame import Frame, running
 from triage.engine.promises.entries import (
     BURN_OF_MOMENT,
     Entry,
@@ -190,13 +191,31 @@ def _parts(loss: Loss, whole: Entry, frame: Frame) -> Iterator[Entry]:
     for view in views[:1]:
         counts = {one: count for one in frame.subjects_of(view.asked) if (count := _count(view, frame, one)) is not None}
         asked = {one: count.within(frame.grid.window, frame.grid.step)[1] for one, count in counts.items()}
-        for one, count in counts.items() if len(counts) > 1 else ():
-            if count.within(frame.grid.window, frame.grid.step)[0] < _NEARLY * _LEAST_LOST:
-                continue
-            entry = _judged(loss, count, str(one), frame)
+        for one in _perhaps_broken(loss, counts, frame) if len(counts) > 1 else ():
+            entry = _judged(loss, counts[one], str(one), frame)
             if entry.vital.state is Promised.BROKEN and asked[one] >= _LEAST_REQUESTS:
                 harm = entry.vital.harm * asked[one] / sum(asked.values())
                 yield Entry(entry.vital.model_copy(update={"harm": harm}), entry.signal, entry.subjects)
+
+
+def _perhaps_broken(loss: Loss, counts: Mapping[Subject, Count], frame: Frame) -> list[Subject]:
+    """Those that lost enough in the window, and in some span a greater share than may be lost.
+
+    All of them are looked at in one go, so that only the few that may are looked at one by one.
+    """
+    step = frame.grid.step
+    losing = [one for one, count in counts.items() if count.within(frame.grid.window, step)[0] >= _NEARLY * _LEAST_LOST]
+    if not losing:
+        return []
+    views = spans(frame, (counts[losing[0]].view.asked,))
+    limits = np.array([_limit(loss, counts[one], frame).value for one in losing])
+    asked, lost = (np.stack([getattr(counts[one], name) for one in losing]) for name in ("asked", "lost"))
+    asked, lost = (np.where(np.isnan(asked) | np.isnan(rows), 0.0, rows) for rows in (asked, lost))
+    edges = [[span.cells.start for span in views], [span.cells.stop for span in views]]
+    asked, lost = (running(rows)[:, edges[1]] - running(rows)[:, edges[0]] for rows in (asked, lost))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        may = (lost * step >= _NEARLY * _LEAST_LOST) & (lost > _NEARLY * limits[:, None] * asked)
+    return [one for one, told in zip(losing, np.any(may, axis=1).tolist(), strict=True) if told]
 
 
 def _judged(loss: Loss, count: Count, of: str, frame: Frame) -> Entry:
@@ -211,7 +230,7 @@ def _judged(loss: Loss, count: Count, of: str, frame: Frame) -> Entry:
     with np.errstate(invalid="ignore", divide="ignore"):
         cells = np.where(count.asked > 0, np.clip(np.nan_to_num(count.lost) / count.asked, 0.0, 1.0), np.nan)
     part, shown = _shown(tallies, broken) if broken else tallies[0]
-    by_hand = _by_hand(count, part.cells, of, frame)
+    by_hand = partial(_by_hand, count, part.cells, of, frame)
     value = shown[0] / shown[1] if shown[1] > 0 else None
     is_over = bool(broken) and lately not in broken and lately[1][1] > 0
     since = began(cells, frame, limit.value) if broken else None
@@ -232,11 +251,9 @@ def _judged(loss: Loss, count: Count, of: str, frame: Frame) -> Entry:
         until=ended(cells, frame, limit.value, lately[0].cells) if is_over else None,
         harm=_harm(broken, limit, is_over=is_over),
         reason=reason,
-        query=by_hand.query,
-        derived_from=by_hand.inputs,
         spark=spark_of(cells, frame.grid, since),
     )
-    return Entry(vital, signal if any(frame.of(name) for name in signals) else "", count.subjects)
+    return Entry(vital.reckoned_by(by_hand), signal if any(frame.of(name) for name in signals) else "", count.subjects)
 
 
 def _by_hand(count: Count, span: slice, of: str, frame: Frame) -> Reckoning:

@@ -1,6 +1,7 @@
 """Whether answers are any good, where somebody measures it."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -64,7 +65,7 @@ def _judged(frame: Frame, signal: str, subjects: tuple[Subject, ...], of: str, o
     bad = worst < limit
     lost: Floats = usual - cells
     since = began(lost, frame, _POINTS) if bad else None
-    by_hand = reckoned(frame, signal, subjects, "trough", across=Combine.MEAN)
+    by_hand = partial(reckoned, frame, signal, subjects, "trough", across=Combine.MEAN)
     vital = Vital(
         name="quality",
         title=title,
@@ -79,18 +80,16 @@ def _judged(frame: Frame, signal: str, subjects: tuple[Subject, ...], of: str, o
         until=ended(lost, frame, _POINTS, now(frame, (signal,))) if bad else None,
         harm=(usual - worst) / _BAD if bad else 0.0,
         reason=f"in the worst {quantity(MOMENT, 'seconds')} the score is {quantity(worst, 'ratio')}" if bad else "",
-        query=by_hand.query,
-        derived_from=by_hand.inputs,
         spark=spark_of(cells, frame.grid, since),
     )
-    return Entry(vital, signal, subjects, "trough")
+    return Entry(vital.reckoned_by(by_hand), signal, subjects, "trough")
 
 
 def _spoilt(frame: Frame, spoilt: Floats) -> Entry:
     """Answers whose numbers were none: every one of them is wrong."""
     count = float(np.nansum(spoilt[frame.grid.window])) * frame.grid.step
     since = began(spoilt, frame, 0.0)
-    by_hand = reckoned(frame, "output.corrupted", frame.subjects_of("output.corrupted"), "sum", across=Combine.SUM)
+    by_hand = partial(reckoned, frame, "output.corrupted", frame.subjects_of("output.corrupted"), "sum", across=Combine.SUM)
     vital = Vital(
         name="corrupted",
         title="answers that hold no numbers",
@@ -103,8 +102,6 @@ def _spoilt(frame: Frame, spoilt: Floats) -> Entry:
         since=since,
         harm=1.0,
         reason=f"{count:.0f} requests got logits that are no numbers",
-        query=by_hand.query,
-        derived_from=by_hand.inputs,
         spark=spark_of(spoilt, frame.grid, since),
     )
-    return Entry(vital, "output.corrupted", tuple(frame.subjects_of("output.corrupted")))
+    return Entry(vital.reckoned_by(by_hand), "output.corrupted", tuple(frame.subjects_of("output.corrupted")))

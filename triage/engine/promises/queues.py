@@ -1,6 +1,7 @@
 """What is known of users where no finished request tells it: those who wait now, and the pace where nobody times requests."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 import numpy as np
 
@@ -44,9 +45,9 @@ def queues(frame: Frame) -> Iterator[Entry]:
         waiting = total(frame, waits)
         if waiting is not None and not np.isnan(waiting[frame.grid.window]).all():
             told: dict[str, object] = {"name": name, "title": title, "subject": service_of(frame), "unit": "seconds"}
-            told["derived_from"] = looked_at(frame, (waits, leaves), _service(frame), now(frame, (waits,))).inputs
+            by_hand = partial(looked_at, frame, (waits, leaves), _service(frame), now(frame, (waits,)))
             ended = _finished(frame) if leaves == "finished" else total(frame, leaves)
-            yield Entry(_wait(frame, waits, waiting, ended, told), waits, tuple(frame.subjects_of(waits)))
+            yield Entry(_wait(frame, waits, waiting, ended, told).reckoned_by(by_hand), waits, tuple(frame.subjects_of(waits)))
     yield from _pace(frame)
     if not frame.grid.usual:
         yield from _thrown_out(frame)
@@ -171,7 +172,7 @@ def _thrown_out(frame: Frame) -> Iterator[Entry]:
     full = max(float(np.nanmax(cells[span], initial=0.0)) for cells in fill.values())
     pace = 0.0 if ended is None or np.isnan(ended[span]).all() else float(np.nanmean(ended[span]))
     rate = float(np.nanmean(thrown[span]))
-    by_hand = share_reckoned(frame, "preemptions", "finished", _service(frame), span, rate / pace if pace > 0 else None)
+    by_hand = partial(share_reckoned, frame, "preemptions", "finished", _service(frame), span, rate / pace if pace > 0 else None)
     bad = full >= FULL and rate > 0 and rate >= _THROWN_OUT * pace
     vital = Vital(
         name="preempted_ratio",
@@ -184,7 +185,5 @@ def _thrown_out(frame: Frame) -> Iterator[Entry]:
         limit_of="per finished request, with the cache full",
         harm=_HARM if bad else 0.0,
         reason=f"the cache is full and {rate:.2g} requests a second are thrown out of it" if bad else "",
-        query=by_hand.query,
-        derived_from=by_hand.inputs,
     )
-    yield Entry(vital, "preemptions", tuple(frame.subjects_of("preemptions")))
+    yield Entry(vital.reckoned_by(by_hand), "preemptions", tuple(frame.subjects_of("preemptions")))

@@ -4,6 +4,7 @@ They tell, and judge nothing: the state of the service rests on the ledger alone
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -53,16 +54,15 @@ def _cache(frame: Frame) -> Iterator[Vital]:
     state, reason = _room(cells, frame)
     lately = cells[now(frame, ("kv.usage",))]
     before = cells[frame.grid.baseline]
-    by_hand = reckoned(frame, "kv.usage", frame.subjects_of("kv.usage"), "max", across=Combine.MAX)
+    by_hand = partial(reckoned, frame, "kv.usage", frame.subjects_of("kv.usage"), "max", across=Combine.MAX)
     more = {
         "value": float(np.nanmax(cells[frame.grid.window])),
         "now": None if np.isnan(lately).all() else float(np.nanmax(lately)),
         "baseline": None if np.isnan(before).all() else float(np.nanmax(before)),
-        "query": by_hand.query,
-        "derived_from": by_hand.inputs,
         "spark": spark_of(cells, frame.grid, None),
     }
-    yield Vital.model_validate({**about, **more, "subject": service_of(frame), "state": state, "reason": reason})
+    vital = Vital.model_validate({**about, **more, "subject": service_of(frame), "state": state, "reason": reason})
+    yield vital.reckoned_by(by_hand)
 
 
 def _room(cells: Floats, frame: Frame) -> tuple[Promised, str]:

@@ -207,8 +207,7 @@ def _explained(measure: Measure, context: Context, subjects: Sequence[Subject], 
     base = _usual(measure, context, subjects) if subjects else None
     exactly = value is None or value.low == value.high
     looked = span_of(measure, frame)
-    by_hand = reckoned(frame, measure.signal, subjects, measure.stat, looked, across_of(measure))
-    return Evidence(
+    shown = Evidence(
         signal=measure.signal,
         subject=str(subjects[0] if len(subjects) == 1 else context.subject),
         stat=measure.stat,
@@ -228,10 +227,9 @@ def _explained(measure: Measure, context: Context, subjects: Sequence[Subject], 
         until=span[1],
         text=_why_missing(frame, measure.signal) if value is None else weighed.text,
         moment=moment_of(looked, frame.grid.step) if measure.stat in ("peak", "trough") else None,
-        query=by_hand.query,
-        derived_from=by_hand.inputs,
         spark=None if threshold is None else _curve(frame, measure, subjects, span[0]),
     )
+    return shown.reckoned_by(partial(reckoned, frame, measure.signal, subjects, measure.stat, looked, across_of(measure)))
 
 
 def _whole(value: float, measure: Measure, weighed: Weighed) -> float:

@@ -33,11 +33,17 @@ class Peers:
         """Median over the others that do the work of the first of these subjects; NaN if nothing is known of any."""
         if len(subjects) == 1 and (row := self.told.place.get(subjects[0])) is not None:
             return float(self.medians[row])
-        own = {self.told.place[one] for one in subjects if one in self.told.place}
-        rows = [
-            row for row in self.ordered.get(work_of(frame, subjects[0]), np.zeros(0, dtype=np.int64)).tolist() if row not in own
-        ]
-        return _middle(self.told.bounds[0][rows])
+        work = work_of(frame, subjects[0])
+        if work not in self.ordered:
+            return np.nan
+        places = self._places[work]
+        own = sorted(places[row] for one in subjects if (row := self.told.place.get(one)) in places)
+        return _middle_without(self.told.bounds[0][self.ordered[work]], own)
+
+    @cached_property
+    def _places(self) -> Mapping[str, Mapping[int | None, int]]:
+        """Where each row stands among those that do the same work."""
+        return {work: {row: place for place, row in enumerate(rows.tolist())} for work, rows in self.ordered.items()}
 
     @cached_property
     def medians(self) -> Floats:
@@ -69,6 +75,20 @@ def _peers(frame: Frame, signal: str, stat: Stat, span: slice) -> Peers:
 def _middle(values: Floats) -> float:
     """Median of sorted values; NaN of none."""
     return float(values[(len(values) - 1) // 2] + values[len(values) // 2]) / 2.0 if len(values) else np.nan
+
+
+def _middle_without(values: Floats, left_out: Sequence[int]) -> float:
+    """Median of sorted values but for some; NaN of none.
+
+    :param left_out: their places, ascending
+    """
+    count = len(values) - len(left_out)
+    if not count:
+        return np.nan
+    low, high = (count - 1) // 2, count // 2
+    for place in left_out:
+        low, high = low + (place <= low), high + (place <= high)
+    return float(values[low] + values[high]) / 2.0
 
 
 def _without_each(values: Floats) -> Floats:

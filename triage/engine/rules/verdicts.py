@@ -6,6 +6,7 @@ They say on whom a rule is, and on whom one has to look closely; what is shown o
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +44,12 @@ class Asked:
     onset: float | None
     _speaking: dict[str, "Speakers"] = field(default_factory=dict)
     _concerned: dict[Subject | None, Bools] = field(default_factory=dict)
+    _members: dict[tuple[Subject, ...], "Asked"] = field(default_factory=dict)
+
+    @cached_property
+    def singles(self) -> tuple[tuple[Subject, ...], ...]:
+        """Each of them as a group of one."""
+        return tuple((subject,) for subject in self.subjects)
 
     def context(self, row: int) -> Context:
         """Where one of them is asked."""
@@ -57,6 +64,13 @@ class Asked:
         if signal not in self._speaking:
             self._speaking[signal] = _speakers(self, signal)
         return self._speaking[signal]
+
+    def members(self, speakers: "Speakers") -> "Asked":
+        """Those who speak for them, asked themselves."""
+        subjects = tuple(sorted({one for group in speakers.groups for one in group}))
+        if subjects not in self._members:
+            self._members[subjects] = Asked(self.frame, subjects, self.onset)
+        return self._members[subjects]
 
     def concerned(self, about: Subject | None) -> Bools:
         """Whom of them something concerns that was seen on somebody, shape (S,)."""
@@ -191,10 +205,14 @@ def _speakers(asked: Asked, signal: str) -> Speakers:
     frame = asked.frame
     if not frame.has(signal):
         return Speakers(signal, (), np.full(len(asked.subjects), -1), np.zeros(0, dtype=np.int64))
+    own = frame.places(signal)
+    if tuple(own) == asked.subjects:
+        rows = np.arange(len(own))
+        return Speakers(signal, asked.singles, rows, rows)
     groups: dict[tuple[Subject, ...], int] = {(): -1}
     place = []
-    for subject in asked.subjects:
-        group = (subject,) if frame.tells(signal, subject) else tuple(conditions.subjects_for(frame, signal, subject))
+    for row, subject in enumerate(asked.subjects):
+        group = asked.singles[row] if subject in own else tuple(conditions.subjects_for(frame, signal, subject))
         place.append(groups.setdefault(group, len(groups) - 1))
     del groups[()]
     return Speakers(signal, tuple(groups), np.array(place), _rows(frame, signal, tuple(groups)))
@@ -219,6 +237,28 @@ def _measured(measure: Measure, asked: Asked) -> Verdicts:
 
 def _one_by_one(measure: Measure, asked: Asked, speakers: Speakers) -> Verdicts:
     """Several subjects that speak for one, each held against the bound by itself."""
+    members = asked.members(speakers)
+    bound = conditions.bound_of(measure)[1]
+    if isinstance(bound, Operand) and bound.signal is not None:  # what it is held against is whose it is, not a member's
+        return _asked_one_by_one(measure, asked, speakers)
+    each, lacks = _weighed(measure, members, members.speakers(measure.signal))
+    place = {subject: row for row, subject in enumerate(members.subjects)}
+    codes, bare = np.full(len(speakers.groups), OPEN), np.zeros(len(speakers.groups), dtype=bool)
+    for number, group in enumerate(speakers.groups):
+        rows = [place[one] for one in group]
+        told = each[rows]
+        codes[number] = told.max() if measure.across == "any" else told.min()
+        bare[number] = codes[number] == OPEN and lacks[rows[int(np.argmax(told == OPEN))]]
+    speaking = speakers.place >= 0
+    return Verdicts(
+        measure,
+        np.where(speaking, codes[speakers.place], OPEN).astype(np.int8),
+        bare=speaking & bare[speakers.place],
+    )
+
+
+def _asked_one_by_one(measure: Measure, asked: Asked, speakers: Speakers) -> Verdicts:
+    """The same by the code that explains."""
     codes, bare = asked.all(OPEN), np.zeros(len(asked.subjects), dtype=bool)
     for row, place in enumerate(speakers.place.tolist()):
         if place >= 0:

@@ -73,7 +73,8 @@ def beyond_bounds(frame: Frame, _voices: Voices) -> Seen:
                 odd.append(_observation(frame, limit, subject, beyond, cells, most))
                 for moment in frame.grid.times[beyond]:
                     frame.forget(limit.signal, subject, float(moment) - frame.grid.step / 2, float(moment))
-    judged |= {("instrument", "below-zero", subject.scope) for series in frame.recording.series for subject in (series.subject,)}
+    told = {subject for panels in frame.recording.panels.values() for panel in panels for subject in panel.subjects}
+    judged |= {("instrument", "below-zero", scope) for scope in {subject.scope for subject in told}}
     return Seen(tuple(odd), frozenset(judged))
 
 

@@ -106,7 +106,7 @@ def works(frame: Frame, voices: Voices, subject: Subject, since: float, until: f
 
 def _is_its_own(voice: Voice) -> bool:
     """Whether a voice runs where its subject does: an engine's, a card's. The cluster speaks of what is gone, too."""
-    return voice.subject.scope is Scope.GPU or any(name in (*_WORK, "process.start_time") for name in voice.signals)
+    return voice.subject.scope is Scope.GPU or any(name in (*_WORK, "process.start_time") for name in voice.names)
 
 
 def computes(frame: Frame, replicas: list[Subject], inside: Bools) -> bool:

@@ -79,6 +79,6 @@ def _forget_rates(frame: Frame, voices: Voices, one: Observation) -> None:
     until = frame.recording.window.end if one.end is None else one.end
     for voice in voices.by_subject.get(one.subject, ()):
         if voice.dialect == one.attrs["exporter"]:
-            for signal in sorted(set(voice.signals)):
+            for signal in sorted(set(voice.names)):
                 if catalogue()[signal].kind in (Kind.RATE, Kind.DISTRIBUTION):
                     frame.forget(signal, one.subject, one.onset[0], until)

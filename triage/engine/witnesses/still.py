@@ -1,6 +1,6 @@
 """Sources that are frozen: every value that never rests stands still to the last digit, and work goes on elsewhere."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -9,11 +9,12 @@ from triage.engine.frame import Frame
 from triage.engine.witnesses.signs import computes, works
 from triage.engine.witnesses.voices import LEAST_SAMPLES, Voice, Voices
 from triage.model.observation import Judged, Observation, Seen
-from triage.model.recording import Floats, Series, Subject
+from triage.model.recording import Floats, Panel, Series, Subject
 from triage.model.units import duration
 from triage.model.vocabulary import Kind, Scope, catalogue
 
 Bools = npt.NDArray[np.bool_]
+Places = npt.NDArray[np.int64]
 
 _LEAST_SECONDS = 300.0
 """Exporters of cards collect at most every 30 s: five minutes are ten equal readings."""
@@ -51,20 +52,103 @@ def frozen_voices(frame: Frame, voices: Voices) -> Seen:
     """Voices that go on to speak and say nothing new. What they say then is forgotten."""
     odd: list[Observation] = []
     judged: set[Judged] = set()
-    never = _never_resting(voices)
-    for voice in voices.all:
-        if voice.is_scraper or voice.subject.scope not in (Scope.REPLICA, Scope.GPU, Scope.NODE, Scope.GATEWAY):
-            continue
-        restless = _restless(voice, never)
-        if len(restless) < _LEAST_SIGNALS or not _is_fine_enough(voice):
-            continue
-        judged.add(("instrument", "frozen", voice.subject.scope))
-        for since, until in _stillness(voice, restless):
-            if until > frame.recording.window.start and _works_meanwhile(frame, voices, voice, restless, since, until):
-                odd.append(_observation(frame, voice, restless, since, until))
+    for dialect, several in sorted(voices.by_dialect.items()):
+        asked = [voice for voice in several if not voice.is_scraper and voice.subject.scope in _SCOPES]
+        motion = _Motion(dialect, asked, voices)
+        for row, voice in enumerate(asked):
+            if motion.number[row] < _LEAST_SIGNALS or not _is_fine_enough(voice):
+                continue
+            judged.add(("instrument", "frozen", voice.subject.scope))
+            if not motion.may_stand_still(row, _least(voice)):
+                continue
+            restless = [one for one in voice.series if motion.is_restless(row, one.signal)]
+            for since, until in _stillness(voice, restless):
+                if until > frame.recording.window.start and _works_meanwhile(frame, voices, voice, restless, since, until):
+                    odd.append(_observation(frame, voice, restless, since, until))
     for one in odd:
         _forget(frame, voices, one)
     return Seen(tuple(odd), frozenset(judged))
+
+
+_SCOPES = frozenset({Scope.REPLICA, Scope.GPU, Scope.NODE, Scope.GATEWAY})
+
+
+class _Motion:
+    """What moves of what several voices of one source say, all of them at once.
+
+    A series is restless by its own past, by its twins', or because work moves it.
+
+    :param asked: the voices
+
+    ``number`` tells how many series of each voice are restless, shape (V,).
+    """
+
+    def __init__(self, dialect: str, asked: Sequence[Voice], voices: Voices) -> None:
+        self._row = {voice.subject: row for row, voice in enumerate(asked)}
+        news = [(panel, _moves(panel.values, panel.signal)) for panel in voices.panels if panel.dialect == dialect]
+        self._never = {panel.signal for panel, moves in news if _never_rests(moves).any()}
+        self._of_work = np.zeros(len(asked), dtype=bool)
+        for panel, _ in news:
+            if panel.signal in _MOVED_BY_WORK:
+                self._of_work[self._whose(panel)[1]] = True
+        self.number = np.zeros(len(asked), dtype=np.int64)
+        self._longest = np.full(len(asked), np.inf)
+        groups: dict[int, list[int]] = {}
+        for row, voice in enumerate(asked):
+            groups.setdefault(id(voice.times), []).append(row)
+        moved = {
+            alike: (asked[rows[0]].times, np.zeros((len(rows), len(asked[rows[0]].times)), dtype=bool))
+            for alike, rows in groups.items()
+        }
+        self._place = np.zeros((len(asked), 2), dtype=np.int64)
+        for alike, rows in groups.items():
+            self._place[rows] = np.stack((np.full(len(rows), alike), np.arange(len(rows))), axis=1)
+        for panel, moves in news:
+            self._add(panel, moves, moved)
+        for alike, rows in groups.items():
+            self._longest[rows] = _longest_rest(*moved[alike])
+
+    def _whose(self, panel: Panel) -> tuple[Places, Places]:
+        """Rows of a panel whose voices are asked, and which voices these are."""
+        pairs = [(row, self._row[subject]) for row, subject in enumerate(panel.subjects) if subject in self._row]
+        both = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        return both[:, 0], both[:, 1]
+
+    def _add(self, panel: Panel, moves: Bools, moved: Mapping[int, tuple[Floats, Bools]]) -> None:
+        """Takes in a panel.
+
+        :param moved: moments at which voices spoke that did so together, and at which of them each said something new
+        """
+        rows, whose = self._restless(panel)
+        self.number[whose] += 1
+        for alike in np.unique(self._place[whose, 0]).tolist():
+            these = self._place[whose, 0] == alike
+            times, told = moved[alike]
+            cells = np.searchsorted(times, panel.times[1:]).clip(0, len(times) - 1)
+            told[self._place[whose[these], 1][:, None], cells] |= moves[rows[these]]
+
+    def _restless(self, panel: Panel) -> tuple[Places, Places]:
+        """Rows of a panel that never rest, and whose they are."""
+        rows, whose = self._whose(panel)
+        told = np.array([self.is_restless(row, panel.signal) for row in whose.tolist()], dtype=bool)
+        return rows[told], whose[told]
+
+    def is_restless(self, row: int, signal: str) -> bool:
+        """Whether a signal of a voice never rests."""
+        return signal in self._never or signal in _MOVED_BY_WORK or (signal in _ALSO_MOVED and bool(self._of_work[row]))
+
+    def may_stand_still(self, row: int, least: float) -> bool:
+        """Whether a voice says nothing new for so many seconds."""
+        return bool(self._longest[row] >= least)
+
+
+def _longest_rest(times: Floats, moved: Bools) -> Floats:
+    """Longest time in which nothing moves, of each row, shape (V,).
+
+    :param moved: shape (V, T)
+    """
+    last = np.maximum.accumulate(np.where(moved, times, times[0]), axis=1)
+    return np.asarray(np.maximum((last[:, 1:] - last[:, :-1]).max(axis=1, initial=0.0), times[-1] - last[:, -1]))
 
 
 def _is_fine_enough(voice: Voice) -> bool:
@@ -72,40 +156,38 @@ def _is_fine_enough(voice: Voice) -> bool:
     return len(voice.times) >= 2 * LEAST_SAMPLES and 0 < voice.step <= _LEAST_SECONDS / 4
 
 
-def _never_resting(voices: Voices) -> frozenset[tuple[str, str]]:
-    """Dialects and signals that never rest at one subject at least."""
-    return frozenset((voice.dialect, one.signal) for voice in voices.all for one in voice.series if _never_rests(one))
+def _never_rests(moves: Bools) -> Bools:
+    """Which values change nearly all the time, up to the last time that they change, shape (S,).
+
+    :param moves: shape (S, T - 1)
+    """
+    if not moves.shape[1]:
+        return np.zeros(len(moves), dtype=bool)
+    last = np.where(moves.any(axis=1), moves.shape[1] - np.argmax(moves[:, ::-1], axis=1), 0)
+    return np.asarray((last >= LEAST_SAMPLES) & (moves.sum(axis=1) >= _RESTLESS * last))
 
 
-def _restless(voice: Voice, never: frozenset[tuple[str, str]]) -> list[Series]:
-    """The series of a voice that never rest, by their own past, by their twins', or because work moves them."""
-    of_work = any(one.signal in _MOVED_BY_WORK for one in voice.series)
-    named = _MOVED_BY_WORK | (_ALSO_MOVED if of_work else frozenset())
-    return [one for one in voice.series if one.signal in named or (voice.dialect, one.signal) in never]
+def _moves(values: Floats, signal: str) -> Bools:
+    """Which samples are news: a rate that is not nought, any other value that is not the one before.
 
-
-def _never_rests(one: Series) -> bool:
-    """Whether a value changes nearly all the time, up to the last time that it changes."""
-    changes = np.flatnonzero(_moves(one))
-    if not len(changes):
-        return False
-    last = int(changes[-1]) + 1
-    return last >= LEAST_SAMPLES and len(changes) >= _RESTLESS * last
-
-
-def _moves(one: Series) -> Bools:
-    """Which samples are news: a rate that is not nought, any other value that is not the one before; shape (T - 1,)."""
-    news = one.values[1:] if catalogue()[one.signal].kind is Kind.RATE else np.diff(one.values)
+    :param values: shape (…, T)
+    :returns: shape (…, T - 1)
+    """
+    news = values[..., 1:] if catalogue()[signal].kind is Kind.RATE else np.diff(values)
     return np.asarray((news != 0) & ~np.isnan(news))
+
+
+def _least(voice: Voice) -> float:
+    """For how many seconds a voice must say the same."""
+    return max(_LEAST_SECONDS, LEAST_SAMPLES * voice.step)
 
 
 def _stillness(voice: Voice, restless: Sequence[Series]) -> Iterator[tuple[float, float]]:
     """Times in which a voice speaks and none of its restless values moves."""
-    moved = np.unique(np.concatenate([one.times[1:][_moves(one)] for one in restless]))
+    moved = np.unique(np.concatenate([one.times[1:][_moves(one.values, one.signal)] for one in restless]))
     begin, end = float(voice.times[0]), float(voice.times[-1])
     corners: Floats = np.concatenate(([begin], moved, [end]))
-    least = max(_LEAST_SECONDS, LEAST_SAMPLES * voice.step)
-    for gap in np.flatnonzero(np.diff(corners) >= least).tolist():
+    for gap in np.flatnonzero(np.diff(corners) >= _least(voice)).tolist():
         since, until = corners[gap], corners[gap + 1]
         spoken = int(np.count_nonzero((voice.times > since) & (voice.times <= until)))
         if spoken >= LEAST_SAMPLES and spoken * voice.step >= 0.5 * (until - since):
@@ -171,5 +253,5 @@ def _forget(frame: Frame, voices: Voices, one: Observation) -> None:
     until = frame.recording.window.end if one.end is None else one.end
     for voice in voices.by_subject[one.subject]:
         if voice.dialect == one.attrs["exporter"]:
-            for signal in sorted(set(voice.signals)):
+            for signal in sorted(set(voice.names)):
                 frame.forget(signal, one.subject, one.onset[1], until)

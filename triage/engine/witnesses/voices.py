@@ -7,8 +7,10 @@ from functools import cached_property
 import numpy as np
 
 from triage.engine.frame import Frame
-from triage.model.recording import LOG, Floats, Histogram, Series, Subject
+from triage.model.recording import LOG, Floats, HistogramPanel, Panel, Series, Subject
 from triage.model.vocabulary import Scope
+
+AnyPanel = Panel | HistogramPanel
 
 SCRAPER = "prometheus"
 """Dialect of what the monitoring says of its own scrapes: it speaks although the target does not."""
@@ -29,32 +31,37 @@ def silent_after(step: float) -> float:
     return max(_MISSED * step, _LEAST_HOLE)
 
 
+Place = tuple[Panel, int]
+"""A series: its panel and row."""
+
+
 @dataclass(frozen=True)
 class Voice:
     """What one source says of one subject.
 
     :param dialect: name of the source's dialect
+    :param places: where its series lie
+    :param names: signals of its series and distributions
     :param times: when it spoke, Unix seconds, ascending, shape (T,)
     :param step: usual distance of its samples, seconds; 0 if it spoke but once
     """
 
     dialect: str
     subject: Subject
-    series: tuple[Series, ...]
-    histograms: tuple[Histogram, ...]
+    places: Sequence[Place]
+    names: Sequence[str]
     times: Floats
     step: float
+
+    @cached_property
+    def series(self) -> tuple[Series, ...]:
+        """All that it tells but its distributions, in the order of their signals."""
+        return tuple(panel.row(row) for panel, row in self.places)
 
     @property
     def is_scraper(self) -> bool:
         """Whether it is the monitoring that speaks of the subject, and not the subject."""
         return self.dialect == SCRAPER
-
-    @property
-    def signals(self) -> Iterator[str]:
-        """Names of all that it tells."""
-        yield from (one.signal for one in self.series)
-        yield from (one.signal for one in self.histograms)
 
     def spoke(self, since: float, until: float) -> bool:
         """Whether it spoke between two moments."""
@@ -90,15 +97,44 @@ class Voices:
     """All voices of a recording's metrics. What was read out of log lines has its own pace and is none."""
 
     def __init__(self, frame: Frame) -> None:
-        series: dict[tuple[str, Subject], list[Series]] = {}
-        histograms: dict[tuple[str, Subject], list[Histogram]] = {}
-        for one in frame.recording.series:
-            if one.origin.dialect != LOG and one.subject.scope is not Scope.CLIENT and len(one.times):
-                series.setdefault((one.origin.dialect, one.subject), []).append(one)
-        for each in frame.recording.histograms:
-            if each.origin.dialect != LOG and each.subject.scope is not Scope.CLIENT and len(each.times):
-                histograms.setdefault((each.origin.dialect, each.subject), []).append(each)
-        self.all = [_voice(*key, series.get(key, ()), histograms.get(key, ())) for key in sorted({*series, *histograms})]
+        recording = frame.recording
+        self.panels = [_heard(one) for name in sorted(recording.panels) for one in recording.panels[name] if _is_heard(one)]
+        distributions = [one for name in sorted(recording.histogram_panels) for one in recording.histogram_panels[name]]
+        told: dict[tuple[str, Subject], tuple[list[Place], list[AnyPanel]]] = {}
+        for panel in self.panels:
+            for row, subject in enumerate(panel.subjects):
+                places, panels = told.setdefault((panel.dialect, subject), ([], []))
+                places.append((panel, row))
+                panels.append(panel)
+        for each in distributions:
+            for subject in each.subjects if _is_heard(each) else ():
+                if subject.scope is not Scope.CLIENT:
+                    told.setdefault((each.dialect, subject), ([], []))[1].append(each)
+        self._moments: dict[bytes, int] = {}
+        self._read = {
+            id(one): self._moments.setdefault(one.times.tobytes(), len(self._moments)) for one in (*self.panels, *distributions)
+        }
+        paces: dict[frozenset[int], tuple[Floats, float]] = {}
+        self.all = [self._voice(*key, *told[key], paces) for key in sorted(told)]
+
+    def _voice(
+        self,
+        dialect: str,
+        subject: Subject,
+        places: Sequence[Place],
+        panels: Sequence[AnyPanel],
+        paces: dict[frozenset[int], tuple[Floats, float]],
+    ) -> Voice:
+        """One voice; its samples are those of all its series.
+
+        :param paces: times and steps of voices before it: most have the same
+        """
+        key = frozenset([self._read[id(panel)] for panel in panels])
+        if key not in paces:
+            rows = [panel.times for panel in panels]
+            steps = [_middle(np.diff(row)) for row in rows if len(row) >= LEAST_SAMPLES]
+            paces[key] = _united(rows), min(steps, default=0.0)
+        return Voice(dialect, subject, places, [panel.signal for panel in panels], *paces[key])
 
     @cached_property
     def end(self) -> float:
@@ -133,12 +169,15 @@ class Voices:
         return list(_holes(voice.times, silent_after(voice.step), self.end))
 
 
-def _voice(dialect: str, subject: Subject, series: Sequence[Series], histograms: Sequence[Histogram]) -> Voice:
-    """One voice; its samples are those of all its series."""
-    rows = [one.times for one in series] + [one.times for one in histograms]
-    times = _united(rows)
-    steps = [_middle(np.diff(row)) for row in rows if len(row) >= LEAST_SAMPLES]
-    return Voice(dialect, subject, tuple(series), tuple(histograms), times, min(steps, default=0.0))
+def _is_heard(panel: AnyPanel) -> bool:
+    """Whether somebody measured it: lines of logs have their own pace."""
+    return panel.dialect != LOG and bool(len(panel.times))
+
+
+def _heard(panel: Panel) -> Panel:
+    """What is told of others than clients."""
+    rows = [row for row, subject in enumerate(panel.subjects) if subject.scope is not Scope.CLIENT]
+    return panel if len(rows) == len(panel.subjects) else panel.taken(rows)
 
 
 def _middle(steps: Floats) -> float:
