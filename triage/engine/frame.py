@@ -133,27 +133,27 @@ def interpolated(at: Floats, known_at: Floats, rows: Floats) -> Floats:
 
 
 class Origins(Mapping[tuple[str, Subject], Origin]):
-    """Where each series and distribution came from; each is looked up when somebody asks."""
+    """Where each series and distribution came from; those of a signal are looked up when somebody asks for one."""
 
     def __init__(self, recording: Recording) -> None:
-        self._panels: Mapping[str, Sequence[Panel | HistogramPanel]] = {**recording.panels, **recording.histogram_panels}
-        self._places: dict[str, dict[Subject, tuple[Panel | HistogramPanel, int]]] = {}
+        self._panels: dict[str, Sequence[Panel] | Sequence[HistogramPanel]] = {**recording.panels, **recording.histogram_panels}
+        self._told: dict[str, dict[Subject, Origin]] = {}
 
-    def _placed(self, signal: str) -> dict[Subject, tuple[Panel | HistogramPanel, int]]:
-        if signal not in self._places:
-            several = self._panels.get(signal, ())
-            self._places[signal] = {one: (panel, row) for panel in several for row, one in enumerate(panel.subjects)}
-        return self._places[signal]
+    def _of(self, signal: str) -> Mapping[Subject, Origin]:
+        if signal not in self._told:
+            told = self._told[signal] = {}
+            for panel in self._panels.get(signal, ()):
+                told.update(zip(panel.subjects, panel.origins(slice(None)), strict=True))
+        return self._told[signal]
 
     def __getitem__(self, key: tuple[str, Subject]) -> Origin:
-        panel, row = self._placed(key[0])[key[1]]
-        return panel.origin(row)
+        return self._of(key[0])[key[1]]
 
     def __iter__(self) -> Iterator[tuple[str, Subject]]:
-        return ((signal, subject) for signal in self._panels for subject in self._placed(signal))
+        return ((signal, subject) for signal in self._panels for subject in self._of(signal))
 
     def __len__(self) -> int:
-        return sum(len(self._placed(signal)) for signal in self._panels)
+        return sum(len(self._of(signal)) for signal in self._panels)
 
 
 class Frame:

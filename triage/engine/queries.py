@@ -391,7 +391,7 @@ class _Asked:
 
     def _held(self, signal: str, subjects: Sequence[Subject]) -> list[Series] | None:
         """The measured series of all of the subjects; None if one has none."""
-        held = [_series(self.frame).get((signal, subject)) for subject in subjects]
+        held = [_series(self.frame, signal).get(subject) for subject in subjects]
         series = [one for one in held if one is not None and len(one.times)]
         return series if len(series) == len(subjects) else None
 
@@ -609,10 +609,10 @@ def _times(text: str, scale: float) -> str:
     return text if scale == 1.0 else f"({text}) * {scale:g}"
 
 
-def _series(frame: Frame) -> Mapping[tuple[str, Subject], Series]:
-    """Every measured series by signal and subject, as a server has it: without samples that say that there is no value."""
+def _series(frame: Frame, signal: str) -> Mapping[Subject, Series]:
+    """Every measured series of a signal by its subject, as a server has it: without samples that say that there is no value."""
     return frame.remembered(
-        ("series by subject",), lambda: {(one.signal, one.subject): _told(one) for one in frame.recording.series}
+        ("series by subject", signal), lambda: {one.subject: _told(one) for one in frame.recording.by_signal.get(signal, ())}
     )
 
 
@@ -626,7 +626,7 @@ def _is_measured(frame: Frame, signal: str, subject: Subject) -> bool:
     """Whether a source brought a signal, and it was not worked out of others."""
     if catalogue()[signal].kind is Kind.DISTRIBUTION:
         return frame.histogram(signal, subject) is not None
-    return (signal, subject) in _series(frame) and frame.measured(signal, subject) is not None
+    return (signal, subject) in frame.origins and frame.measured(signal, subject) is not None
 
 
 def interval_of(times: Floats) -> float:
@@ -650,14 +650,14 @@ def _having(frame: Frame, signal: str, subjects: Sequence[Subject]) -> list[Subj
 
 def onset_width(frame: Frame, signal: str, subjects: Sequence[Subject]) -> float:
     """Seconds before it is seen at which a change of a signal may have come: a cell, a scrape, and what a ratio is taken over."""
-    series, leaves = _series(frame), _leaves(frame, signal, subjects)
-    intervals = [
-        interval_of(one.times)
+    leaves = _leaves(frame, signal, subjects)
+    told = (
+        _series(frame, name).get(subject) or frame.histogram(name, subject)
         for name in leaves
         for subject in _related(frame, name, subjects)
-        if (one := series.get((name, subject)) or frame.histogram(name, subject)) is not None
-    ]
-    scrape = min(max(intervals, default=frame.recording.step), _SLOWEST)
+    )
+    moments = {id(one.times): one.times for one in told if one is not None}
+    scrape = min(max(map(interval_of, moments.values()), default=frame.recording.step), _SLOWEST)
     over = _MINUTE if signal in RATIOS or signal in _OVER_A_MINUTE else 0.0
     return max(frame.grid.step, scrape, over)
 

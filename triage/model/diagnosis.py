@@ -112,10 +112,12 @@ class ByHand(Protocol):
     """How a value can be worked out again."""
 
     @property
-    def query(self) -> str: ...
+    def query(self) -> str:
+        """As ``query`` of evidence."""
 
     @property
-    def inputs(self) -> tuple[Input, ...]: ...
+    def inputs(self) -> tuple[Input, ...]:
+        """As its ``derived_from``."""
 
 
 _BY_HAND = ("query", "derived_from")

@@ -567,13 +567,6 @@ class Recording:
         """What belongs to a subject, sorted; of a replica of several engines these alone."""
         return [one for one in self._carried.get(subject, ()) if one not in self._wholes]
 
-    def about(self, subject: Subject) -> Iterator[Series]:
-        """All series of a subject."""
-        for panels in self.panels.values():
-            for panel in panels:
-                if subject in panel.subjects:
-                    yield panel.row(panel.subjects.index(subject))
-
     def node_of(self, subject: Subject) -> Subject | None:
         """The node that a replica or a card is on; None if nobody says or several are said."""
         if subject.scope is Scope.NODE:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 import re2
 
-from triage.model.recording import CHANGE_KINDS, Recording, Series, Subject
+from triage.model.recording import CHANGE_KINDS, Origin, Recording, Subject
 from triage.model.vocabulary import Scope
 
 Names = dict[str, str | float]
@@ -100,16 +100,20 @@ def _deployment(pods: Iterable[Subject]) -> str:
     return found.pop() if len(found) == 1 and all(matches) else ""
 
 
-def _series(recording: Recording, subject: Subject | None) -> Iterator[Series]:
-    return recording.about(subject) if subject is not None else iter(())
+def _origins(recording: Recording, subject: Subject | None) -> Iterator[Origin]:
+    """Where the series of a subject came from."""
+    for panel in (one for several in recording.panels.values() for one in several):
+        if subject in panel.subjects:
+            row = panel.subjects.index(subject)
+            yield from panel.origins(slice(row, row + 1))
 
 
 def _label(recording: Recording, subject: Subject | None, *names: str) -> str:
     """The value of a label in the source's own words, where all series of a subject that have it agree."""
     found = {
         value
-        for one in _series(recording, subject)
-        for name, value in _LABEL.findall(one.origin.selector)
+        for origin in _origins(recording, subject)
+        for name, value in _LABEL.findall(origin.selector)
         if name in names and value
     }
     return found.pop() if len(found) == 1 else ""
@@ -121,9 +125,9 @@ def _address(recording: Recording, subject: Subject | None) -> str:
         return _id(subject)
     found = {
         value
-        for one in _series(recording, subject)
-        if one.origin.dialect in _OWN or subject.scope is Scope.GATEWAY
-        for name, value in _LABEL.findall(one.origin.selector)
+        for origin in _origins(recording, subject)
+        if origin.dialect in _OWN or subject.scope is Scope.GATEWAY
+        for name, value in _LABEL.findall(origin.selector)
         if name == "instance" and _ADDRESS.fullmatch(value)
     }
     return found.pop() if len(found) == 1 else ""

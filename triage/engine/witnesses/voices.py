@@ -99,7 +99,9 @@ class Voices:
     def __init__(self, frame: Frame) -> None:
         recording = frame.recording
         self.panels = [_heard(one) for name in sorted(recording.panels) for one in recording.panels[name] if _is_heard(one)]
-        distributions = [one for name in sorted(recording.histogram_panels) for one in recording.histogram_panels[name]]
+        distributions: list[HistogramPanel] = [
+            one for name in sorted(recording.histogram_panels) for one in recording.histogram_panels[name]
+        ]
         told: dict[tuple[str, Subject], tuple[list[Place], list[AnyPanel]]] = {}
         for panel in self.panels:
             for row, subject in enumerate(panel.subjects):
@@ -111,9 +113,8 @@ class Voices:
                 if subject.scope is not Scope.CLIENT:
                     told.setdefault((each.dialect, subject), ([], []))[1].append(each)
         self._moments: dict[bytes, int] = {}
-        self._read = {
-            id(one): self._moments.setdefault(one.times.tobytes(), len(self._moments)) for one in (*self.panels, *distributions)
-        }
+        every: list[AnyPanel] = [*self.panels, *distributions]
+        self._read = {id(one): self._moments.setdefault(one.times.tobytes(), len(self._moments)) for one in every}
         paces: dict[frozenset[int], tuple[Floats, float]] = {}
         self.all = [self._voice(*key, *told[key], paces) for key in sorted(told)]
 
