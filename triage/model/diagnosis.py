@@ -166,10 +166,15 @@ class Reckoned(Part):
             return super().__getattr__(name)
 
     def __eq__(self, other: object) -> bool:
-        for one in (self, other):
-            if isinstance(one, Reckoned):
-                one.settle()
-        return super().__eq__(other)
+        if self is other:
+            return True
+        if not isinstance(other, Reckoned) or self.__class__ is not other.__class__ or self._rest() != other._rest():
+            return False
+        return all(getattr(self, name) == getattr(other, name) for name in _BY_HAND)
+
+    def _rest(self) -> dict[str, Any]:
+        """All that need not be worked out first."""
+        return {name: value for name, value in self.__dict__.items() if name not in _BY_HAND}
 
     __hash__ = Part.__hash__
 

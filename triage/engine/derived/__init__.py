@@ -38,8 +38,7 @@ def derive(frame: Frame) -> None:
         asked = [
             subject for subject in _subjects(frame, catalogue()[signal].scope) if always or frame.cells(signal, subject) is None
         ]
-        rows = {subject: cells for subject in asked if (cells := derivation.cells(frame, subject)) is not None}
-        frame.put_all(signal, rows)
+        frame.put_all(signal, derivation.of_all(frame, asked))
     frame.recording = with_drift(frame)
 
 

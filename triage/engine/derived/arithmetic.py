@@ -1,5 +1,7 @@
 """Arithmetic on cells: ratios of rates, quotients of gauges, sums over subjects. What is unknown stays unknown."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import numpy.typing as npt
 
@@ -20,14 +22,15 @@ _LEAST_EVENTS = 1e-9
 def rolled(cells: Floats, width: int) -> Floats:
     """Sum of the known cells among the last ``width`` ones; NaN where none of them is known.
 
-    :param cells: shape (N,)
+    :param cells: shape (…, N)
     """
     is_known = ~np.isnan(cells)
-    total = np.concatenate((np.zeros(1), np.cumsum(np.where(is_known, cells, 0.0))))
-    count = np.concatenate((np.zeros(1), np.cumsum(is_known)))
-    end = np.arange(1, len(cells) + 1)
+    none = np.zeros((*cells.shape[:-1], 1))
+    total = np.concatenate((none, np.cumsum(np.where(is_known, cells, 0.0), axis=-1)), axis=-1)
+    count = np.concatenate((none, np.cumsum(is_known, axis=-1)), axis=-1)
+    end = np.arange(1, cells.shape[-1] + 1)
     start = np.maximum(end - width, 0)
-    return np.where(count[end] > count[start], total[end] - total[start], np.nan)
+    return np.where(count[..., end] > count[..., start], total[..., end] - total[..., start], np.nan)
 
 
 def rolled_mean(cells: Floats, width: int) -> Floats:
@@ -87,9 +90,18 @@ def first_measured(*candidates: Floats | None) -> Floats | None:
 
 
 def mean_latency(frame: Frame, signal: str, subject: Subject) -> Floats | None:
-    """Mean of a distribution over the last minute or more."""
-    pair = frame.sum_and_count(signal, subject)
-    return None if pair is None else ratio(pair[0], pair[1], frame)
+    """Mean of a distribution over the last minute or more; of all subjects it is worked out at once."""
+    if frame.histogram(signal, subject) is None:
+        return None
+    place, rows = frame.remembered(("mean latencies", signal), lambda: _mean_latencies(frame, signal))
+    return np.asarray(rows[place[subject]])
+
+
+def _mean_latencies(frame: Frame, signal: str) -> tuple[Mapping[Subject, int], Floats]:
+    sums, counts = frame.totals(signal)
+    rows = ratio(sums.cells, counts.cells, frame)
+    assert rows is not None  # both are there
+    return sums.place, rows
 
 
 def constant(frame: Frame, value: float | None) -> Floats | None:

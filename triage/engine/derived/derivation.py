@@ -1,7 +1,9 @@
 """One derived signal: what it is worked out of, and how."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from triage.engine.derived.arithmetic import quotient, ratio, share, total
 from triage.engine.derived.formula import Formula, Of, Quotient, Ratio
@@ -12,6 +14,10 @@ Cells = Callable[[Frame, Subject], Floats | None]
 """The cells of a subject, shape (N,), NaN where they are unknown; None if an input was never measured."""
 
 
+Together = Callable[[Frame, Sequence[Subject]], Mapping[Subject, Floats]]
+"""The same of several subjects at once, of those of whom every input was measured."""
+
+
 @dataclass(frozen=True)
 class Derivation:
     """How one signal follows from others.
@@ -19,42 +25,58 @@ class Derivation:
     :param signal: its name in the vocabulary
     :param needs: signals that are looked at, all of them: what is derived itself is derived before (facts need no order)
     :param formula: the same as data, for those who work it out elsewhere (PromQL); None if it is no elementwise formula
+    :param together: the same of several subjects at once; None if it is worked out one by one
     """
 
     signal: str
     needs: tuple[str, ...]
     cells: Cells
     formula: Formula | None = None
+    together: Together | None = None
+
+    def of_all(self, frame: Frame, subjects: Sequence[Subject]) -> Mapping[Subject, Floats]:
+        """The cells of those of some subjects of whom every input was measured."""
+        if self.together is not None:
+            return self.together(frame, subjects)
+        return {subject: cells for subject in subjects if (cells := self.cells(frame, subject)) is not None}
+
+
+Pairing = Callable[[Floats, Floats, Frame], Floats | None]
+"""What two signals make, cell by cell, shape (…, N)."""
+
+
+def _of_pair(signal: str, one: str, other: str, pairing: Pairing, formula: Formula) -> Derivation:
+    """What two signals of one subject make."""
+
+    def cells(frame: Frame, subject: Subject) -> Floats | None:
+        first, second = frame.cells(one, subject), frame.cells(other, subject)
+        return None if first is None or second is None else pairing(first, second, frame)
+
+    def together(frame: Frame, subjects: Sequence[Subject]) -> Mapping[Subject, Floats]:
+        both = ((subject, frame.cells(one, subject), frame.cells(other, subject)) for subject in subjects)
+        told = [(subject, first, second) for subject, first, second in both if first is not None and second is not None]
+        if not told:
+            return {}
+        rows = pairing(np.array([first for _, first, _ in told]), np.array([second for _, _, second in told]), frame)
+        return {} if rows is None else dict(zip([subject for subject, _, _ in told], rows, strict=True))
+
+    return Derivation(signal, (one, other), cells, formula, together)
 
 
 def share_of(signal: str, part: str, whole: str) -> Derivation:
     """A part of a whole, both rates of one subject."""
-    return Derivation(
-        signal,
-        (part, whole),
-        lambda frame, subject: share(frame.cells(part, subject), frame.cells(whole, subject), frame),
-        Ratio(Of(part), Of(whole), 1.0),
-    )
+    return _of_pair(signal, part, whole, share, Ratio(Of(part), Of(whole), 1.0))
 
 
 def ratio_of(signal: str, part: str, whole: str) -> Derivation:
     """One rate by another of one subject."""
-    return Derivation(
-        signal,
-        (part, whole),
-        lambda frame, one: ratio(frame.cells(part, one), frame.cells(whole, one), frame),
-        Ratio(Of(part), Of(whole)),
-    )
+    return _of_pair(signal, part, whole, ratio, Ratio(Of(part), Of(whole)))
 
 
 def quotient_of(signal: str, above: str, below: str) -> Derivation:
     """One gauge by another of one subject."""
-    return Derivation(
-        signal,
-        (above, below),
-        lambda frame, one: quotient(frame.cells(above, one), frame.cells(below, one)),
-        Quotient(Of(above), Of(below)),
-    )
+    formula = Quotient(Of(above), Of(below))
+    return _of_pair(signal, above, below, lambda one, other, _frame: quotient(one, other), formula)
 
 
 def share_of_totals(signal: str, part: str, whole: str) -> Derivation:
