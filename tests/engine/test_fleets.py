@@ -5,14 +5,17 @@ from functools import cache
 import pytest
 
 from bench.fleet import FAULTS, HOUR, Fleet, recording_of
+from bench.scale import shown
+from triage.engine.derived import DERIVATIONS
 from triage.engine.diagnose import diagnose, looked_at
 from triage.engine.rules.conditions import judge
 from triage.engine.rules.context import Context
 from triage.engine.rules.loading import load_rules
 from triage.engine.rules.verdicts import CODES, Asked, verdicts
-from triage.model.diagnosis import Diagnosis, Status, Verdict
+from triage.model.diagnosis import Diagnosis, Evidence, Reckoned, Status, Verdict
 from triage.model.rule import Measure, Rule
-from triage.model.vocabulary import Scope
+from triage.model.vocabulary import Scope, catalogue
+from triage.render.json import to_json
 
 
 @cache
@@ -49,6 +52,59 @@ def test_a_healthy_fleet_is_healthy_over_any_span(window: float, step: float) ->
     found = judged(Fleet(2, "healthy", step, window))
     assert (found.status, found.findings) == (Status.HEALTHY, ())
     assert not [one for one in found.observations if one.salient]
+
+
+@pytest.mark.parametrize("fault", FAULTS[1:])
+@pytest.mark.parametrize(("window", "step"), [(HOUR / 2, 15.0), (6 * HOUR, 300.0), (24 * HOUR, 300.0)])
+def test_the_guilty_part_comes_first_over_any_span(window: float, step: float, fault: str) -> None:
+    """However far apart the values lie, none of them is called frozen, and what is found first is found on the guilty part."""
+    fleet = Fleet(2, fault, step, window)
+    found = judged(fleet)
+    assert fleet.expected is not None
+    kind, guilty = fleet.expected
+    assert found.findings[0].subjects == (str(guilty),)
+    assert kind in {one.rule for one in found.findings}
+    assert not [one for one in found.observations if one.of == "frozen"]
+
+
+def test_what_is_derived_of_everybody_at_once_is_what_is_derived_of_each() -> None:
+    """Formulas of two signals give the same bytes for all subjects in one go as for one after the other."""
+    frame = looked_at(recording_of(Fleet(3, "replica", step=60.0)))
+    compared = 0
+    for signal, derivation in DERIVATIONS.items():
+        subjects = frame.recording.subjects[catalogue()[signal].scope]
+        if derivation.together is None or not subjects:
+            continue
+        each = {one: cells for one in subjects if (cells := derivation.cells(frame, one)) is not None}
+        at_once = derivation.of_all(frame, subjects)
+        assert {one: cells.tobytes() for one, cells in at_once.items()} == {one: cells.tobytes() for one, cells in each.items()}
+        compared += len(each)
+    assert compared > 10
+
+
+@pytest.mark.parametrize("replicas", [1, 6])
+def test_no_more_evidence_is_made_than_twice_what_is_shown(replicas: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is explained is what somebody reads; queries are worked out for nobody before they ask."""
+    made, asked = [0], [0]
+    make, settle = Evidence.__init__, Reckoned.settle
+
+    def counted(self: Evidence, **told: object) -> None:
+        made[0] += 1
+        make(self, **told)
+
+    def settled(self: Reckoned) -> None:
+        asked[0] += self._by_hand is not None
+        settle(self)
+
+    recording = recording_of(Fleet(replicas, "replica", step=60.0))
+    monkeypatch.setattr(Evidence, "__init__", counted)
+    monkeypatch.setattr(Reckoned, "settle", settled)
+    found = diagnose(recording, rules())
+    assert 0 < made[0] <= 2 * shown(found)
+    assert asked[0] < shown(found)
+    text = to_json(found)
+    assert asked[0] > 0
+    assert Diagnosis.model_validate_json(text) == found
 
 
 @pytest.mark.parametrize(
