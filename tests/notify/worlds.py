@@ -13,7 +13,7 @@ from triage.ingest.http import Access
 from triage.memory.life import Holds
 from triage.memory.looks import Look
 from triage.memory.store import Store
-from triage.model.diagnosis import Status
+from triage.model.diagnosis import Diagnosis, Status
 from triage.model.receiver import Receiver
 from triage.notify.courier import Address, Courier, Reply
 from triage.notify.message import Message
@@ -21,10 +21,20 @@ from triage.notify.outbox import Outbox
 from triage.notify.speech import Post
 
 HOLDS = Holds()
+
+
+def overloaded() -> Diagnosis:
+    """An incident whose cause is the one that looks of tests name."""
+    shown = fixtures.incident()
+    first = next(one for one in shown.findings if one.role == "root")
+    renamed = tuple(one.model_copy(update={"rule": "true-overload"}) if one is first else one for one in shown.findings)
+    return shown.model_copy(update={"findings": renamed})
+
+
 SHOWN = {
     Status.HEALTHY: fixtures.healthy(),
     Status.DEGRADED: fixtures.degraded(),
-    Status.INCIDENT: fixtures.incident(),
+    Status.INCIDENT: overloaded(),
     Status.INCONCLUSIVE: fixtures.inconclusive(),
 }
 SEEN = {"well": well, "ill": ill, "blind": blind}

@@ -80,6 +80,7 @@ def message_of(alert: Alert, changes: Sequence[Change], diagnosis: Diagnosis) ->
     clean = inert(diagnosis)
     what, *others = five_lines(clean)
     first = _cause_of(clean, alert.kind)
+    cause = first if first is not None and first.rule == alert.kind else None
     return Message(
         alert=alert,
         changes=tuple(changes),
@@ -88,10 +89,10 @@ def message_of(alert: Alert, changes: Sequence[Change], diagnosis: Diagnosis) ->
         headline=what.text,
         lines=tuple(Line(label=one.label, text=one.text) for one in others),
         evidence=tuple(_evidence(one, diagnosis.window.end) for one in first.evidence[:_MOST_EVIDENCE]) if first else (),
-        title=first.title if first else "",
-        layer=first.layer.value if first else "",
-        cause=first.cause.value if first else "",
-        confidence=first.confidence if first else "",
+        title=cause.title if cause else "",
+        layer=cause.layer.value if cause else "",
+        cause=cause.cause.value if cause else "",
+        confidence=cause.confidence if cause else "",
     )
 
 

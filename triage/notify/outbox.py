@@ -205,6 +205,9 @@ class Outbox:
             made = message_of(alert, changes, diagnosis)
         if before is not None and not _tells_of(made, alert):
             return before.model_copy(update={"alert": alert, "changes": changes})
+        if before is not None and not made.layer and before.alert.kind == alert.kind:
+            same = {name: getattr(before, name) for name in ("title", "layer", "cause", "confidence")}
+            return made.model_copy(update=same)
         return made
 
     def _alerts(self, base: sqlite3.Connection, service: str) -> dict[Topic, Message]:
@@ -220,7 +223,7 @@ class Outbox:
     def _put(self, base: sqlite3.Connection, name: str, message: Message) -> None:
         """A message into the queue of a receiver: in the place of one that waits, of which it tells, too."""
         now, receiver, alert = self._clock(), self._receivers[name], message.alert
-        key = _key(receiver, alert)
+        key = _key(receiver, message)
         if is_repeated(receiver):
             self._end_others(base, name, key, message)
         at = (name, key)
@@ -264,10 +267,11 @@ def _tells_of(message: Message, alert: Alert) -> bool:
     return blind if alert.topic is Topic.BLIND else message.status.value in ("degraded", "incident")
 
 
-def _key(receiver: Receiver, alert: Alert) -> str:
+def _key(receiver: Receiver, message: Message) -> str:
     """By what a receiver tells messages apart. An Alertmanager does by labels: another cause or severity is another alert."""
+    alert = message.alert
     key = f"{alert.service}/{alert.topic.value}"
-    return f"{key}/{alert.severity}/{alert.kind}" if is_repeated(receiver) else key
+    return f"{key}/{alert.severity}/{alert.kind}/{message.layer}/{message.cause}" if is_repeated(receiver) else key
 
 
 def _json(message: Message) -> str:
