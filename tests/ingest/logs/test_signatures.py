@@ -1,7 +1,7 @@
 """The signatures and Xid codes as data, and how a line finds its signature."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from random import Random
 
@@ -9,8 +9,10 @@ import pytest
 
 from tests.kinds import kinds
 from triage.errors import ConfigError
+from triage.ingest.logs import signatures
 from triage.ingest.logs.emitters import KINDS
-from triage.ingest.logs.signatures import Match, Signature, group_of, searched
+from triage.ingest.logs.signatures import Match, Patterns, Signature, SignatureBook, group_of, searched
+from triage.ingest.logs.statements import Statements
 
 from .books import BOOK, SHIPPED, SIGNATURES, book_of
 
@@ -42,6 +44,28 @@ def test_examples_match(signature: str, line: str) -> None:
 def test_examples_match_however_they_are_written(signature: str, line: str, written: Callable[[str], str]) -> None:
     """What a line means does not hang on its case nor on what wraps it."""
     assert signature in found(written(line), emitter_of(signature))
+
+
+def patterns_in(lines: Collection[bytes], few: int, monkeypatch: pytest.MonkeyPatch) -> list[list[int]]:
+    """The shipped patterns of lines, of which the first few are searched for words before patterns."""
+    monkeypatch.setattr(signatures, "_FEW_LINES", few)
+    patterns = Patterns(SHIPPED.lexicon)
+    SignatureBook(SIGNATURES, patterns)
+    Statements(SHIPPED.statements, SHIPPED.harmless, patterns)
+    patterns.compile()
+    return [sorted(patterns.match(line)) for line in lines]
+
+
+def test_a_short_log_is_read_as_a_long_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Words first or all patterns at once: both find the same, in bytes that are no text and in lines that say several things."""
+    random = Random(7)
+    said = [line.encode() for _, line in (*EXAMPLES, *UNLIKE)]
+    lines = [written(line) for line in said for written in (bytes, bytes.lower, bytes.upper)]
+    lines += [b"\xff".join(random.sample(said, 3)) for _ in range(300)]
+    lines += [bytes(random.choices(line, k=len(line))) + b"\xdf\n\0" + line for line in random.sample(said, 300)]
+    long = patterns_in(lines, 0, monkeypatch)
+    assert patterns_in(lines, len(lines), monkeypatch) == long
+    assert all(long[: len(EXAMPLES)])
 
 
 @pytest.mark.parametrize("written", [str, str.lower, str.upper], ids=["as-is", "lower", "upper"])

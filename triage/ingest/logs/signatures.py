@@ -24,6 +24,10 @@ _SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "info")
 _SET_MEMORY = 512 << 20
 """Limit for the automaton of all patterns together; it is built as lines are read and stays far below it."""
 
+_FEW_LINES = 4096
+"""Lines that are searched for words before patterns. The automaton of all patterns costs 0.12 s until it has seen 300 lines of an
+engine, the words 0.065 s; where it stands it takes 2 microseconds a line instead of 11."""
+
 GAP = r"[^a-zA-Z0-9\n]{0,3}"
 """What a blank in a concept stands for: ``out of memory`` is also ``OutOfMemory`` and ``out_of_memory``."""
 
@@ -123,16 +127,17 @@ class Match:
 class Patterns:
     """Many patterns, looked for in a line in one pass. Patterns are added, then :meth:`compile` is called once.
 
+    The automaton of all patterns takes long to build and is fast then. The first lines are therefore searched for the words
+    without which a pattern cannot match, and the few patterns whose words are there are tried one by one; both find the same.
+
     :param lexicon: concepts that the groups speak of
     """
 
     def __init__(self, lexicon: Mapping[str, str]) -> None:
         self.lexicon = lexicon
-        self._options = re2.Options()
-        self._options.max_mem = _SET_MEMORY
-        self._options.encoding = re2.Options.Encoding.LATIN1
-        self._options.case_sensitive = False
-        self._set = re2.Set.SearchSet(self._options)
+        self._few = re2.Filter()
+        self._one = _without_case()
+        self._lines = 0
         self._numbers: dict[str, int] = {}
 
     def add(self, pattern: str) -> int:
@@ -142,7 +147,7 @@ class Patterns:
         """
         if pattern not in self._numbers:
             try:
-                self._set.Add(pattern)
+                self._few.Add(pattern, self._one)
             except re2.error as error:
                 raise ConfigError(f"the pattern {pattern!r} is not valid RE2: {error}") from error
             self._numbers[pattern] = len(self._numbers)
@@ -150,16 +155,31 @@ class Patterns:
 
     def compile(self) -> None:
         """No more patterns come."""
-        self._set.Compile()
+        self._few.Compile()
 
     def match(self, line: bytes) -> list[int]:
         """Numbers of the patterns that a line has."""
-        return self._set.Match(line) or []
+        self._lines += 1
+        return (self._few if self._lines <= _FEW_LINES else self._all).Match(line) or []
+
+    @cached_property
+    def _all(self) -> Any:
+        """All patterns in one automaton."""
+        options = _without_case()
+        options.max_mem = _SET_MEMORY
+        found = re2.Set.SearchSet(options)
+        for pattern in self._numbers:
+            found.Add(pattern)
+        found.Compile()
+        return found
 
 
 def group_of(words: str, lexicon: Mapping[str, str]) -> str:
     """RE2 of a group of concepts: blanks become gaps, names of the lexicon its words."""
-    words = NAMED.sub(lambda found: "(?:" + lexicon[found.group(1)] + ")", words)
+    if "{" in words:
+        words = NAMED.sub(lambda found: "(?:" + lexicon[found.group(1)] + ")", words)
+    if "[" not in words:
+        return words.replace(" ", GAP)
     return "".join(part if part[:1] == "[" else part.replace(" ", GAP) for part in _CLASSES.split(words))
 
 
@@ -168,14 +188,20 @@ def unescaped(line: bytes) -> bytes:
     return line.replace(b'\\"', b'"').replace(b"\\n", b" ") if b"\\" in line else line
 
 
+def _without_case() -> Any:
+    """Options for patterns of bytes in which case counts for nothing."""
+    options = re2.Options()
+    options.case_sensitive = False
+    options.encoding = re2.Options.Encoding.LATIN1
+    return options
+
+
 def searched(name: str, pattern: str) -> Any:
     """A pattern to be searched without regard to case.
 
     :raises ConfigError: it is no RE2
     """
-    options = re2.Options()
-    options.case_sensitive = False
-    options.encoding = re2.Options.Encoding.LATIN1
+    options = _without_case()
     options.log_errors = False
     try:
         return re2.compile(pattern.encode(), options)
