@@ -512,8 +512,6 @@ _RULED_OUT = (
         Layer.HARDWARE,
         absent("gpu.throttle_power", "gpu/node-b/5", "mean", 0.0, "", ">", 0.2),
     ),
-    ruled_out("gpu-off-bus", "Card fell off the bus", Layer.HARDWARE, _NO_XID),
-    ruled_out("ecc-uncorrectable", "Uncorrectable memory error", Layer.HARDWARE, _NO_XID),
     ruled_out(
         "replica-imbalance",
         "Load lies on few replicas",
@@ -526,6 +524,11 @@ _RULED_OUT = (
         Layer.HARDWARE,
         absent("container.cpu_throttled", "replica/vllm-3", "p95", 0.002, "ratio", ">", 0.05),
     ),
+)
+
+_UNSEEN = (
+    ruled_out("gpu-off-bus", "Card fell off the bus", Layer.HARDWARE, _NO_XID),
+    ruled_out("ecc-uncorrectable", "Uncorrectable memory error", Layer.HARDWARE, _NO_XID),
 )
 
 _NOT_EVALUATED = (
@@ -587,6 +590,7 @@ def incident() -> Diagnosis:
         symptoms=(_SLOW, _FAILING),
         findings=(_PREFIX, _THERMAL, _KV, _RETRY, _AUTOSCALE),
         ruled_out=_RULED_OUT,
+        unseen=_UNSEEN,
         not_evaluated=_NOT_EVALUATED,
         layers=_layers(
             (Layer.PLATFORM, LayerState.IMPLICATED, ("retry-storm", "autoscale-wrong-signal"), 38, 6),
@@ -692,6 +696,7 @@ def healthy() -> Diagnosis:
         symptoms=(),
         findings=(),
         ruled_out=_RULED_OUT,
+        unseen=_UNSEEN,
         not_evaluated=_NOT_EVALUATED,
         layers=_layers(
             (Layer.PLATFORM, LayerState.PARTLY, (), 43, 6),

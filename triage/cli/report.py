@@ -106,7 +106,8 @@ def diagnosed(recording: Recording, judging: Judging) -> Diagnosis:
         ruleset=judging.ruleset,
     )
     lines = _Lines(diagnosis, recording, judging.signatures)
-    return diagnosis.model_copy(update={"ruled_out": tuple(map(lines.looked_for, diagnosis.ruled_out))})
+    told = {key: tuple(map(lines.looked_for, getattr(diagnosis, key))) for key in ("ruled_out", "unseen")}
+    return diagnosis.model_copy(update=told)
 
 
 class _Lines:
@@ -119,7 +120,7 @@ class _Lines:
         self._names: dict[str, Names] = {}
 
     def looked_for(self, one: RuledOut) -> RuledOut:
-        """A kind that was ruled out, with the commands."""
+        """A kind that is not there, with the commands."""
         evidence = tuple(map(self._searched, one.evidence))
         return one.model_copy(update={"evidence": evidence}) if evidence != one.evidence else one
 

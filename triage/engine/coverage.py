@@ -29,13 +29,21 @@ _MOST_UNREAD = 20
 
 
 def ruled_out(rulings: Sequence[Ruling], findings: Sequence[Finding]) -> tuple[RuledOut, ...]:
-    """Kinds that are not there; look-alikes of what was found come first."""
+    """Kinds that something speaks against that was measured or happened; look-alikes of what was found come first."""
+    return _not_there([r for r in rulings if r.verdict is Verdict.ABSENT and not r.nearest.silent], rulings, findings)
+
+
+def unseen(rulings: Sequence[Ruling], findings: Sequence[Finding]) -> tuple[RuledOut, ...]:
+    """Kinds of which no sign was seen where it would show: silence rules nothing out."""
+    return _not_there([r for r in rulings if r.verdict is Verdict.ABSENT and r.nearest.silent], rulings, findings)
+
+
+def _not_there(absent: Sequence[Ruling], rulings: Sequence[Ruling], findings: Sequence[Finding]) -> tuple[RuledOut, ...]:
     near = {look.rule for ruling in rulings if ruling.verdict is Verdict.PRESENT for look in ruling.rule.look_alikes}
     layers = {finding.layer for finding in findings if finding.role == "root"}
     out = [
         RuledOut(rule=r.rule.id, title=r.rule.title, layer=r.rule.layer, evidence=once_each(r.nearest.deciding))
-        for r in rulings
-        if r.verdict is Verdict.ABSENT
+        for r in absent
     ]
     return tuple(sorted(out, key=lambda one: (one.rule not in near, one.layer not in layers, one.rule)))
 

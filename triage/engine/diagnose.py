@@ -71,6 +71,7 @@ def diagnose(
         symptoms=noticed,
         findings=findings,
         ruled_out=coverage.ruled_out(rulings, findings),
+        unseen=coverage.unseen(rulings, findings),
         not_evaluated=tuple(coverage.not_evaluated(r) for r in rulings if r.verdict is Verdict.UNKNOWN),
         layers=tuple(coverage.layer_view(layer, rulings, findings) for layer in Layer),
         observations=odd,

@@ -60,7 +60,7 @@ def ask_rule(case: Case, rule_id: str) -> Told:
     for finding in diagnosis.findings:
         if finding.rule == rule_id:
             return Told(Verdict.PRESENT, finding.evidence, finding=finding)
-    for out in diagnosis.ruled_out:
+    for out in (*diagnosis.ruled_out, *diagnosis.unseen):
         if out.rule == rule_id:
             return Told(Verdict.ABSENT, out.evidence)
     for left in diagnosis.not_evaluated:

@@ -73,7 +73,7 @@ def is_promise(key: str) -> bool:
 
 def look_of(diagnosis: Diagnosis) -> Look:
     """What a diagnosis says of each thing. What has ended in the window is gone."""
-    over = {**dict(_ended_findings(diagnosis)), **{kind_key(out.rule): None for out in diagnosis.ruled_out}}
+    over = {**dict(_ended_findings(diagnosis)), **{kind_key(out.rule): None for out in (*diagnosis.ruled_out, *diagnosis.unseen)}}
     there = {kind_key(one.rule): _of_finding(one) for one in diagnosis.findings if one.until is None}
     broken = [one for one in diagnosis.vitals if one.state is Promised.BROKEN]
     there |= {_key(one): _of_vital(one) for one in broken if one.until is None}

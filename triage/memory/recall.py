@@ -71,6 +71,7 @@ def recalled(diagnosis: Diagnosis, memory: Memory, pictures: Pictures) -> Recall
             "findings": tuple(_cause_first([*findings, *left], memory.cause.word)),
             "vitals": tuple(vitals),
             "ruled_out": tuple(one for one in diagnosis.ruled_out if kind_key(one.rule) not in kept),
+            "unseen": tuple(one for one in diagnosis.unseen if kind_key(one.rule) not in kept),
             "not_evaluated": tuple(one for one in diagnosis.not_evaluated if kind_key(one.rule) not in kept),
             "layers": tuple(_layers(diagnosis, left)),
         }

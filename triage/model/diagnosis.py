@@ -301,7 +301,7 @@ class Finding(Part):
 
 
 class RuledOut(Part):
-    """A kind that is not there, and the evidence that decides it."""
+    """A kind that is not there, or of which no sign was seen, and the evidence for that."""
 
     rule: str
     title: str
@@ -548,6 +548,8 @@ class Diagnosis(Part):
     :param headline: one sentence: what is wrong and since when, or what could not be seen
     :param cause: what is known of the cause
     :param vitals: what users notice, kept, broken or open
+    :param ruled_out: kinds that something speaks against that was measured or happened
+    :param unseen: kinds of which no sign was seen in the places where it would show; they are not ruled out
     :param observations: what is odd, those first that nothing explains
     :param unread: error-like lines that nothing understands
     :param muted: kinds that are muted for this service, also those whose mute has expired
@@ -567,6 +569,7 @@ class Diagnosis(Part):
     symptoms: tuple[Symptom, ...]
     findings: tuple[Finding, ...]
     ruled_out: tuple[RuledOut, ...]
+    unseen: tuple[RuledOut, ...] = ()
     not_evaluated: tuple[NotEvaluated, ...]
     layers: tuple[LayerView, ...]
     observations: tuple[Odd, ...] = ()

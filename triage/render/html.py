@@ -341,24 +341,21 @@ def _contributing(one: Diagnosis) -> Iterable[str]:
 
 
 def _ruled_out(one: Diagnosis) -> Iterable[str]:
-    if not one.ruled_out:
+    if not one.ruled_out and not one.unseen:
         return
     rows = []
-    quiet = 0
     for each in one.ruled_out:
         read = decider(each, one.window.end)
         if read is None:
-            quiet += 1
             continue
         why = f"{html(read.what)} {html(read.compared)} <small>{html(read.note)}</small>"
         rows.append((f"{html(each.title)} <code>{html(each.rule)}</code>", each.layer.value, why))
     yield "<section><h2>What it is not</h2>"
     if rows:
         yield _folded(_table(("kind", "layer", "because"), rows), counted(len(rows), "kind") + " ruled out", len(rows))
-    if quiet:
-        told = [each for each in one.ruled_out if decider(each, one.window.end) is None]
-        names = "".join(f"<li><code>{html(each.rule)}</code>{''.join(map(_command, greps(each)))}</li>" for each in told)
-        yield f"<details><summary>{html(silent(quiet, one.coverage.sources))}</summary><ul>{names}</ul></details>"
+    if one.unseen:
+        names = "".join(f"<li><code>{html(each.rule)}</code>{''.join(map(_command, greps(each)))}</li>" for each in one.unseen)
+        yield f"<details><summary>{html(silent(len(one.unseen), one.coverage.sources))}</summary><ul>{names}</ul></details>"
     yield "</section>"
 
 

@@ -233,10 +233,10 @@ def _contributing(one: Diagnosis) -> Iterable[str]:
 
 
 def _ruled_out(one: Diagnosis, *, verbose: bool) -> Iterable[str]:
-    if not one.ruled_out:
+    if not one.ruled_out and not one.unseen:
         return
     judged = [(each, read) for each in one.ruled_out if (read := decider(each, one.window.end)) is not None]
-    quiet = len(one.ruled_out) - len(judged)
+    quiet = len(one.unseen)
     shown = judged if verbose else judged[:_FEW]
     rows = []
     for each, read in shown:

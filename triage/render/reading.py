@@ -549,7 +549,7 @@ def _unused(names: Sequence[str], state: str, reason: str, most: int) -> str:
 
 
 def silent(count: int, sources: Sequence[SourceView] = ()) -> str:
-    """That kinds are ruled out since nothing that they would show was seen, and in how much; empty if there are none."""
+    """Of how many kinds no sign was seen, and in how much; empty if there are none."""
     if not count:
         return ""
     files = [name for source in sources for name in source.files]

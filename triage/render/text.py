@@ -440,10 +440,10 @@ class _Report:
             self.page.para((f"triage playbook {finding.playbook}", "command"), indent=2)
 
     def _ruled_out(self) -> None:
-        every = self.diagnosis.ruled_out
-        if not every:
+        quiet = self.diagnosis.unseen
+        if not self.diagnosis.ruled_out and not quiet:
             return
-        judged = [(one, read) for one in every if (read := decider(one, self.near)) is not None]
+        judged = [(one, read) for one in self.diagnosis.ruled_out if (read := decider(one, self.near)) is not None]
         shown = judged if self.verbose else judged[:_FEW]
         self.page.heading("What it is not")
         rows = []
@@ -453,7 +453,6 @@ class _Report:
             rows.append(Row((name, why)) if self.page.width >= _WIDE else Row((name,), below=(why,)))
         self.page.table(rows)
         self._more(len(judged) - len(shown), "ruled out by what was measured")
-        quiet = [one for one in every if decider(one, self.near) is None]
         if self.verbose:
             self._quiet(quiet)
         self.page.para((silent(len(quiet), self.diagnosis.coverage.sources), "dim"), indent=2)

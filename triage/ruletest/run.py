@@ -80,7 +80,7 @@ def _verdict(rule: str, diagnosis: Diagnosis) -> tuple[Verdict, tuple[Evidence, 
     for finding in diagnosis.findings:
         if finding.rule == rule:
             return Verdict.PRESENT, finding.evidence, ()
-    for out in diagnosis.ruled_out:
+    for out in (*diagnosis.ruled_out, *diagnosis.unseen):
         if out.rule == rule:
             return Verdict.ABSENT, out.evidence, ()
     lacks = next((one.missing for one in diagnosis.not_evaluated if one.rule == rule), ())

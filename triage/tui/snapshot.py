@@ -215,7 +215,7 @@ def _questions(diagnosis: Diagnosis, rules: Iterable[Rule]) -> tuple[Question, .
         *(_found(finding, known.get(finding.rule)) for finding in diagnosis.findings),
         *(
             _asked(out.rule, out.title, out.layer, Verdict.ABSENT, known.get(out.rule), evidence=out.evidence)
-            for out in sorted(diagnosis.ruled_out, key=lambda one: one.title)
+            for out in sorted((*diagnosis.ruled_out, *diagnosis.unseen), key=lambda one: one.title)
         ),
         *(
             _asked(gap.rule, gap.title, gap.layer, Verdict.UNKNOWN, known.get(gap.rule), gap.missing, gap.how_to_get)

@@ -200,3 +200,20 @@ def test_a_trigger_explains_only_what_it_is_known_to_lead_to() -> None:
     change, leak = kind("change", "unseen"), kind("leak", onset=60)
     assert roots(change, leak, bridges={"unseen": "leak"}) == ["change"]
     assert roots(replace(change, trigger=True), leak, bridges={"unseen": "leak"}) == ["change", "leak"]
+
+
+def test_within_the_slack_what_is_mostly_the_cause_set_off_a_loop() -> None:
+    """Times that close have no order: the arrow that only closes the loop does not make a trigger."""
+    hit = kind("hit", "waits", onset=0.5, proof=2)
+    waits = replace(kind("waits", "hit", onset=0, proof=2), feeds=frozenset({"hit"}))
+    assert roots(hit, waits) == ["hit"]
+    assert roots(replace(hit, onset=SLACK + 1), waits) == ["waits"]
+
+
+def test_a_mechanism_is_told_before_the_change_that_leads_to_it() -> None:
+    """Also where the change explains it and nothing else does; what a third thing explains is a consequence."""
+    change = replace(kind("change", "cut"), trigger=True)
+    cut = replace(kind("cut"), mechanism=True)
+    assert roots(change, cut) == ["cut", "change"]
+    assert roots(change, replace(cut, proof=0)) == ["change"]
+    assert "cut" not in roots(change, cut, kind("third", "cut"))

@@ -92,6 +92,7 @@ def named(diagnosis: Diagnosis, called: Called) -> Diagnosis:
             "symptoms": tuple(one.model_copy(update={"evidence": _who(one.evidence, called)}) for one in diagnosis.symptoms),
             "findings": tuple(_with_names(one, called, "evidence", "contradicts") for one in diagnosis.findings),
             "ruled_out": tuple(_with_names(one, called, "evidence") for one in diagnosis.ruled_out),
+            "unseen": tuple(_with_names(one, called, "evidence") for one in diagnosis.unseen),
             "observations": tuple(_who(one, called) for one in diagnosis.observations),
         }
     )

@@ -43,6 +43,7 @@ def _candidate(ruling: Ruling, harmed: bool | None, frame: Frame) -> Candidate:
         len(_WORDS) - 1 - _WORDS.index(confidence_of(answers[0])),
         frame.recording.onset(rule.id, _onset(answers)),
         frozenset(rule.effects),
+        feeds=frozenset(rule.feeds_back),
         until=_end(answers),
         effect=is_effect(ruling),
         standing=rule.standing,

@@ -23,6 +23,7 @@ class Candidate:
 
     :param proof: how much its evidence proves, 0 least
     :param onset: Unix seconds; None if it was there before all data or nobody can say
+    :param feeds: those of ``leads_to`` of which it is mostly the effect: the arrows that close a loop
     :param until: when it was over, Unix seconds; None if it goes on, or nobody can say
     :param effect: it is never a cause by itself
     :param standing: it was there all along, so it explains what began before it was seen
@@ -38,6 +39,7 @@ class Candidate:
     proof: int
     onset: float | None
     leads_to: frozenset[str]
+    feeds: frozenset[str] = frozenset()
     until: float | None = None
     effect: bool = False
     standing: bool = False
@@ -163,9 +165,13 @@ def _loops(arrows: Mapping[str, Collection[str]]) -> list[list[str]]:
 
 
 def _settle(places: Mapping[str, Place], group: Sequence[str]) -> None:
-    """Finds the root of a group that nothing outside explains: the single finding, or the trigger of the loop."""
+    """Finds the root of a group that nothing outside explains: the single finding, or the trigger of the loop.
+
+    A change that set off a mechanism is no reason not to tell the mechanism: both are one story.
+    """
     inside = set(group)
-    if any(other not in inside for name in group for other in places[name].explained_by):
+    behind = ((places[other].candidate, places[name]) for name in group for other in places[name].explained_by if other not in inside)
+    if any(not _sets_off(cause, place.candidate) for cause, place in behind):
         return
     trigger = places[_trigger([places[name].candidate for name in group]).rule]
     trigger.root = True
@@ -191,16 +197,24 @@ def _forget_guesses(root: Place, places: Mapping[str, Place], inside: Collection
 
 
 def _trigger(candidates: Sequence[Candidate]) -> Candidate:
-    """What set off a loop: the earliest.
+    """What set off a loop: the earliest; what was there all along is never later.
 
     Of those that began within the slack of it the one whose evidence proves most, and of equal ones what feeds itself: it is
-    the loop, the others are its way round.
+    the loop, the others are its way round. Else what is mostly the cause: within the slack times have no order.
     """
     first = min(_begin(candidate) for candidate in candidates)
-    early = [candidate for candidate in candidates if _begin(candidate) <= first + SLACK]
+    early = [candidate for candidate in candidates if candidate.standing or _begin(candidate) <= first + SLACK]
+    mostly_led_to = frozenset(rule for candidate in early for rule in candidate.leads_to - candidate.feeds)
     return min(
         early,
-        key=lambda candidate: (candidate.effect, -candidate.proof, not candidate.sustains, _begin(candidate), candidate.rule),
+        key=lambda candidate: (
+            candidate.effect,
+            -candidate.proof,
+            not candidate.sustains,
+            candidate.rule in mostly_led_to,
+            _begin(candidate),
+            candidate.rule,
+        ),
     )
 
 
@@ -233,10 +247,13 @@ def has_set_off(trigger: Candidate, place: Place) -> bool:
 
     One that is a trigger itself (a version that is slower) counts before another trigger only if it is known as well.
     """
-    other = place.candidate
+    return place.root and _sets_off(trigger, place.candidate)
+
+
+def _sets_off(trigger: Candidate, other: Candidate) -> bool:
     if other.rule == trigger.rule or (other.trigger and other.proof < trigger.proof):
         return False
-    grave = place.root and other.mechanism and not other.effect and other.severity != "info"
+    grave = other.mechanism and not other.effect and other.severity != "info"
     return trigger.trigger and grave and other.proof > 0 and _begin(other) + SLACK >= _begin(trigger)
 
 

@@ -130,6 +130,15 @@ class Answer:
         return _of(ABSENT, outcomes) or _all_of(outcomes)
 
     @property
+    def silent(self) -> bool:
+        """Whether nothing that was measured or happened speaks against it: only no sign of it was seen."""
+        against = [self.refuted] if self.refuted is not None else []
+        against += [way.against for way in self.ways if way.against is not None]
+        if any(outcome.verdict is PRESENT for outcome in against):
+            return False
+        return not any(look.verdict is ABSENT and not _is_told(look) for way in self.ways for look in way.outcome.looks)
+
+    @property
     def missing(self) -> tuple[str, ...]:
         """Signals, events and facts whose absence keeps the verdict open, in the order of the rule.
 
@@ -142,6 +151,14 @@ class Answer:
     def contradictions(self) -> tuple[Evidence, ...]:
         """What the kind should have brought about, was measured, and is not there."""
         return _of(ABSENT, [outcome for outcome in self.expected if outcome.verdict is ABSENT])
+
+
+_TOLD = ("event:", "observed:said", "observed:life", "observed:change", "observed:identity", "observed:instrument")
+"""What is seen only if somebody says it, or if it is noticed: that it was not is no value that could contradict anything."""
+
+
+def _is_told(look: Look) -> bool:
+    return look.signal.startswith(_TOLD)
 
 
 def _evidence(looks: Iterable[Look]) -> tuple[Evidence, ...]:

@@ -27,8 +27,10 @@ class WhyNotScreen(ListScreen):
 
     def intro(self) -> Draw:
         """What the list is."""
-        count = counted(len(self.snapshot.diagnosis.ruled_out), "kind")
-        said = f"{count} of failure ruled out. Each with the value here, and what it would be otherwise."
+        diagnosis = self.snapshot.diagnosis
+        silent = f", {len(diagnosis.unseen)} of which no sign was seen" if diagnosis.unseen else ""
+        out = f"{counted(len(diagnosis.ruled_out), 'kind')} of failure ruled out{silent}."
+        said = f"{out} Each with the value here, and what it would be otherwise."
         return lambda width: hanging(text(" "), text((said, "dim")), width)
 
     def rows(self) -> list[Row]:

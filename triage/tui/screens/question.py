@@ -7,7 +7,7 @@ from textual.content import Content
 
 from triage.model.diagnosis import Evidence, Finding, Promised
 from triage.model.vocabulary import catalogue
-from triage.render.reading import began, place, vital_name, whom
+from triage.render.reading import began, is_told, place, vital_name, whom
 from triage.tui.details import Detail, evidence_of, piece_of, proof
 from triage.tui.drawn import Draw, Drawn, nothing
 from triage.tui.messages import PieceChosen
@@ -121,7 +121,8 @@ def _answered(question: Question, snapshot: Snapshot, width: int, *, brief: bool
     elif question.missing:
         told.append(hanging(lead, text(f"To get what is missing: {question.how_to_get}" if question.how_to_get else ""), width))
     else:
-        told.append(hanging(lead, text(f"{question.title}: ruled out."), width))
+        silent = all(is_told(one) for one in question.evidence)
+        told.append(hanging(lead, text(f"{question.title}: {'no sign of it was seen' if silent else 'ruled out'}."), width))
     return lines(*told)
 
 
