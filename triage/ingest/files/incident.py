@@ -386,7 +386,7 @@ def joined(metrics: Recording, logs: Sequence[Path], changes: Path, language: La
             metrics.window,
             metrics.service,
             _emitter_subjects(metrics),
-            alone=not metrics.series,
+            alone=not metrics.subjects[Scope.REPLICA],
             signatures=language.signatures if language else None,
         )
         reading = _of_the_only_one(reading, metrics)

@@ -17,7 +17,7 @@ from triage.ingest.logs.residue import FAILURE, STRONG, Residue, is_error_like
 from triage.ingest.logs.signatures import Match, Patterns, SignatureBook, unescaped
 from triage.ingest.logs.statements import DECIDED_BY_VALUES, Names, Statements
 from triage.ingest.logs.templates import template_of
-from triage.ingest.logs.tracebacks import fields_of
+from triage.ingest.logs.tracebacks import fields_of, lines_of_code
 from triage.model.recording import Event, Window
 
 KEEP_SAID = 12
@@ -155,7 +155,8 @@ class Meaning:
 
     def read_trace(self, trace: Trace, lines: Collection[Line]) -> tuple[Match, ...]:
         """Takes the lines of a traceback, which together state what was raised; returns the signatures of all of them."""
-        matches = tuple(match for line in lines for match in self.read(line, raised=False))
+        code = lines_of_code(trace)
+        matches = tuple(match for line in lines if line.text not in code for match in self.read(line, raised=False))
         fields = fields_of(trace)
         line = next(iter(lines), None)
         if line is None or not fields:

@@ -71,7 +71,7 @@ def read_logs(
     :param service: the service that is diagnosed; its pods are told by this name
     :param subjects: maps the name of a replica, node or gateway to its subject, if that is known
     :param utc_offset: seconds that stamps without a zone are ahead of UTC
-    :param alone: nothing but logs is known of the service, so the one workload in them that serves a model is ours
+    :param alone: no replica of the service is known from anywhere else, so the one workload in them that serves a model is ours
     :param signatures: what lines mean; the shipped ones if not given
     """
     logs, sources = logs_of(paths)

@@ -31,6 +31,12 @@ def fields_of(trace: Trace) -> dict[str, str]:
     return {key: value for key, value in fields.items() if value}
 
 
+def lines_of_code(trace: Trace) -> frozenset[bytes]:
+    """The lines of a traceback that show the program's text: it says what is called, not what went wrong."""
+    frames = [_FRAME.search(line) is not None for line in trace.lines]
+    return frozenset(line for line, above, frame in zip(trace.lines[1:], frames, frames[1:], strict=False) if above and not frame)
+
+
 def _short(name: bytes) -> str:
     """The class without its module."""
     return redacted_bytes(name, 80).rpartition(".")[2]
