@@ -6,7 +6,7 @@ from math import nan
 
 import pytest
 
-from tests.engine.making import BEGIN, Shift, at, derived
+from tests.engine.making import BEGIN, Shift, at, derived, who
 from triage.engine.frame import Frame
 from triage.engine.observations.changes import changes
 from triage.engine.observations.flows import flows
@@ -304,6 +304,24 @@ def test_what_a_third_program_says_of_nobody_of_ours_is_not_ours(text: str, emit
     events = [replace(one, text=text, subject=None) for one in lines]
     well: dict[str, object] = {"gateway.requests": 9.0, "gateway.2xx": 9.0, "gateway.5xx": 0.0}
     (one,) = said(frame(well, events=events)).odd
+    assert (one.attrs.get("elsewhere") == "yes", one.salient) == (elsewhere, not elsewhere)
+
+
+@pytest.mark.parametrize(
+    ("text", "elsewhere"),
+    [
+        ("call(model=vendor/mini) failed: rate limit", True),
+        ('{"model_group": "mini", "error": "rate limit"}', True),
+        ("call(model=acme/Swift-8B) failed: rate limit", False),
+        ("call failed: rate limit", False),
+    ],
+)
+def test_what_a_gateway_says_of_another_model_is_not_ours(text: str, *, elsewhere: bool) -> None:
+    """It may serve many, and users of ours are well."""
+    lines = [line(offset, "residue", "t1", template=text, new="yes", emitter="gateway") for offset in (50, 90)]
+    events = [replace(one, text=text, subject=who("gateway/gw")) for one in lines]
+    well: dict[str, object] = {"gateway.requests": 9.0, "gateway.2xx": 9.0, "gateway.5xx": 0.0}
+    (one,) = said(frame(well, events=events, facts={"model": "acme/swift-8b"})).odd
     assert (one.attrs.get("elsewhere") == "yes", one.salient) == (elsewhere, not elsewhere)
 
 

@@ -242,9 +242,11 @@ _NAME = re2.compile(r"(?:^|[\s\"'=(,])[a-z]+(?:[a-z0-9]*[-/.][a-z0-9]*[a-z][a-z0
 def _is_elsewhere(event: Event, frame: Frame) -> bool:
     """Whether a line is about nothing of ours.
 
-    That is a host on which none of ours runs, or that was taken out on purpose; and what a third program says of somebody who
-    is nobody of ours, or of nobody where it speaks of such all the time.
+    That is a host on which none of ours runs, or that was taken out on purpose; what a third program says of somebody who
+    is nobody of ours, or of nobody where it speaks of such all the time; and what a gateway says of another model.
     """
+    if _is_of_another_model(event, frame):
+        return True
     host = event.subject
     if host is not None and host.scope is Scope.NODE:
         ours = homes(frame)
@@ -254,6 +256,32 @@ def _is_elsewhere(event: Event, frame: Frame) -> bool:
             if one.sort == "life"
         )
     return _is_a_thirds(event) and not _names_ours(event, frame) and (_names_somebody(event) or event.source in _of_others(frame))
+
+
+def _is_of_another_model(event: Event, frame: Frame) -> bool:
+    """Whether a gateway, which may serve many, tells of a request for a model that none of ours serves."""
+    if event.attrs.get("emitter", "") != "gateway":
+        return False
+    asked = {_bare(found.group(1)) for found in _ASKED.finditer(event.text)}
+    ours = frame.remembered("models of ours", lambda: frozenset(_models(frame)))
+    return bool(asked) and bool(ours) and not any(one in name or name in one for one in asked for name in ours)
+
+
+_ASKED = re2.compile(r"(?i)\bmodel(?:[_ -]?(?:group|name|id))?[\"']?(?: is)?[=: ]{1,2}[\"']?([a-z0-9][\w./:@-]{2,127})")
+"""How a gateway names the model of a request: ``model=azure/gpt``, ``model_group: gpt``, ``"model": "gpt"``."""
+
+
+def _models(frame: Frame) -> Iterator[str]:
+    """Names under which the service and its replicas serve."""
+    yield frame.recording.service.lower()
+    for fact in frame.recording.facts:
+        if fact.key in ("model", "model_path", "served_model_name") and isinstance(fact.value, str):
+            yield _bare(fact.value)
+
+
+def _bare(model: str) -> str:
+    """A model's name without who made it."""
+    return model.rstrip("/.:").rpartition("/")[2].lower()
 
 
 def _is_a_thirds(event: Event) -> bool:
