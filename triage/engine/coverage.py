@@ -42,8 +42,7 @@ def _not_there(absent: Sequence[Ruling], rulings: Sequence[Ruling], findings: Se
     near = {look.rule for ruling in rulings if ruling.verdict is Verdict.PRESENT for look in ruling.rule.look_alikes}
     layers = {finding.layer for finding in findings if finding.role == "root"}
     out = [
-        RuledOut(rule=r.rule.id, title=r.rule.title, layer=r.rule.layer, evidence=once_each(r.nearest.deciding))
-        for r in absent
+        RuledOut(rule=r.rule.id, title=r.rule.title, layer=r.rule.layer, evidence=once_each(r.nearest.deciding)) for r in absent
     ]
     return tuple(sorted(out, key=lambda one: (one.rule not in near, one.layer not in layers, one.rule)))
 

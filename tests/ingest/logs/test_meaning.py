@@ -229,7 +229,7 @@ def test_a_paraphrase_is_the_same_for_the_same_seed() -> None:
 
 def test_what_a_traceback_calls_is_not_what_went_wrong(tmp_path: Path) -> None:
     """A signature reads no line of the program's text; the same words said by the program count."""
-    head = '2026-09-16T12:00:05Z ERROR '
+    head = "2026-09-16T12:00:05Z ERROR "
     frames = ("Traceback (most recent call last):", '  File "/v/core.py", line 5, in run')
     code, said = "    grammar.result(timeout=0.1)", "RuntimeError: grammar compile timed out"
     for lines, found in (((*frames, code, "RuntimeError: bad token"), False), ((*frames, "    run()", said), True)):

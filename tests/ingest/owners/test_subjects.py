@@ -439,14 +439,3 @@ def test_target_of_an_exporter(node: str) -> None:
     rows = [engine(instance="a:8000", service="llm-prod", node="gpu-1"), (NODE, {"instance": "x:9100", "node": "gpu-2"})]
     target = selection(rows).target({"job": "node", "instance": "y:9400", "node": node})
     assert (target is None) == bool(node)
-
-
-def test_engines_of_one_job_and_one_model_of_which_nobody_said_how_many() -> None:
-    """They are the service that was described; of two models, or two jobs, nobody can say which is meant."""
-    rows = [engine(instance=f"{one}:9090", job="workers", model_name="acme/Swift") for one in "abc"]
-    described = {"engine": "vllm"}
-    assert set(selection(rows, facts=described).replicas) == {"a:9090", "b:9090", "c:9090"}
-    assert not selection(rows).named
-    assert not selection([*rows, engine(instance="d:9090", job="workers", model_name="acme/Falcon")], facts=described).named
-    assert not selection([*rows, engine(instance="d:9090", job="others", model_name="acme/Swift")], facts=described).named
-    assert not selection(rows, facts={"replicas": 4.0}).named

@@ -170,7 +170,9 @@ def _settle(places: Mapping[str, Place], group: Sequence[str]) -> None:
     A change that set off a mechanism is no reason not to tell the mechanism: both are one story.
     """
     inside = set(group)
-    behind = ((places[other].candidate, places[name]) for name in group for other in places[name].explained_by if other not in inside)
+    behind = (
+        (places[other].candidate, places[name]) for name in group for other in places[name].explained_by if other not in inside
+    )
     if any(not _sets_off(cause, place.candidate) for cause, place in behind):
         return
     trigger = places[_trigger([places[name].candidate for name in group]).rule]

@@ -1,11 +1,15 @@
 """A traceback as one statement: what was raised, what was raised first, and where in the program's own code."""
 
+from itertools import pairwise
+
 import re2
 
 from triage.ingest.logs.joining import Raised, Trace
 from triage.ingest.logs.redaction import redacted_bytes
 
 _FRAME = re2.compile(rb"File \"([^\"]+)\", line (\d+), in ([\w<>.]+)")
+_INDENTED = re2.compile(rb"(?:^|[^ ]) {4,}[^ ]|\t")
+"""A line of a program's text stands further in than the line of its frame, behind whatever a logger writes before it."""
 _LIBRARY = re2.compile(
     rb"/lib/python\d|<frozen|^<"
     rb"|^(?:site|dist)-packages/(?:torch|triton|numpy|asyncio|uvicorn|uvloop|starlette|fastapi|anyio|concurrent|multiprocessing|zmq|grpc|ray|click|typer"
@@ -33,8 +37,8 @@ def fields_of(trace: Trace) -> dict[str, str]:
 
 def lines_of_code(trace: Trace) -> frozenset[bytes]:
     """The lines of a traceback that show the program's text: it says what is called, not what went wrong."""
-    frames = [_FRAME.search(line) is not None for line in trace.lines]
-    return frozenset(line for line, above, frame in zip(trace.lines[1:], frames, frames[1:], strict=False) if above and not frame)
+    below = (line for above, line in pairwise(trace.lines) if _FRAME.search(above) and not _FRAME.search(line))
+    return frozenset(line for line in below if _INDENTED.search(line) is not None)
 
 
 def _short(name: bytes) -> str:

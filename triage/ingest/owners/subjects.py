@@ -463,8 +463,7 @@ def _of_the_only_workload(engines: Sequence[_Engine], service: Service) -> list[
     """All engines there are, if no label names another service and they are of one workload (or nobody says of which).
 
     That the service's name begins with the workload's makes them its; so does that they are as many as were declared for it. Of
-    engines that have addresses alone a roll-out shows more, one after the other: they are of one scrape job, then. Where somebody
-    described the service but not how many there are, those of one scrape job that serve one model are it; else its name may be mistyped.
+    engines that have addresses alone a roll-out shows more, one after the other: they are of one scrape job, then.
     """
     found = {_POD.sub("", engine.pod) for engine in engines}
     if len(found) != 1:
@@ -473,10 +472,7 @@ def _of_the_only_workload(engines: Sequence[_Engine], service: Service) -> list[
     alike = bool(workload) and service.name.startswith(f"{workload}-")
     number, declared = len({engine.pod or engine.instance for engine in engines}), service.facts.get("replicas")
     one_job = not workload and bool(engines[0].job) and len({engine.job for engine in engines}) == 1
-    one_model = bool(engines[0].model) and len({engine.model for engine in engines}) == 1 and not service.facts.get("model")
-    more = isinstance(declared, float | int) and number > declared
-    known = bool(service.facts) and declared is None and one_model
-    counted = number == declared or (one_job and (more or known))
+    counted = number == declared or (one_job and isinstance(declared, float | int) and number > declared)
     unnamed = all(engine.names <= {workload} for engine in engines)
     return list(engines) if unnamed and (alike or (counted and all(engine.pod or not engine.tied for engine in engines))) else []
 
