@@ -28,5 +28,5 @@ def test_silence_rules_nothing_out(
 ) -> None:
     """A log that was read whole and does not have the line says that no sign was seen, no more."""
     more = {} if refuted_by is None else {"refuted_by": refuted_by}
-    told = diagnose(make_recording({"kv.usage": 0.5}, events=events, sources=READ), [rule("k", shows, **more)])
+    told = diagnose(make_recording({"kv.usage": 0.5}, events=events, sources=READ), [rule("k", shows, "strong", **more)])
     assert ([one.rule for one in told.ruled_out], [one.rule for one in told.unseen]) == ((["k"], []) if out else ([], ["k"]))
