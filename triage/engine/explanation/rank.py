@@ -199,13 +199,14 @@ def _forget_guesses(root: Place, places: Mapping[str, Place], inside: Collection
 
 
 def _trigger(candidates: Sequence[Candidate]) -> Candidate:
-    """What set off a loop: the earliest; what was there all along is never later.
+    """What set off a loop: the earliest.
 
     Of those that began within the slack of it the one whose evidence proves most, and of equal ones what feeds itself: it is
-    the loop, the others are its way round. Else what is mostly the cause: within the slack times have no order.
+    the loop, the others are its way round. Else what is mostly the cause: within the slack times have no order. What was there all
+    along is the cause of its load and not its effect.
     """
     first = min(_begin(candidate) for candidate in candidates)
-    early = [candidate for candidate in candidates if candidate.standing or _begin(candidate) <= first + SLACK]
+    early = [candidate for candidate in candidates if _begin(candidate) <= first + SLACK]
     mostly_led_to = frozenset(rule for candidate in early for rule in candidate.leads_to - candidate.feeds)
     return min(
         early,
@@ -213,7 +214,7 @@ def _trigger(candidates: Sequence[Candidate]) -> Candidate:
             candidate.effect,
             -candidate.proof,
             not candidate.sustains,
-            candidate.rule in mostly_led_to,
+            candidate.rule in mostly_led_to and not candidate.standing,
             _begin(candidate),
             candidate.rule,
         ),
