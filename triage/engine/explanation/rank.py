@@ -202,8 +202,8 @@ def _trigger(candidates: Sequence[Candidate]) -> Candidate:
     """What set off a loop: the earliest.
 
     Of those that began within the slack of it the one whose evidence proves most, and of equal ones what feeds itself: it is
-    the loop, the others are its way round. Else what is mostly the cause: within the slack times have no order. What was there all
-    along is the cause of its load and not its effect.
+    the loop, the others are its way round. Else what is mostly the cause: within the slack times have no order. What was there
+    all along is the cause of its load and not its effect.
     """
     first = min(_begin(candidate) for candidate in candidates)
     early = [candidate for candidate in candidates if _begin(candidate) <= first + SLACK]
