@@ -77,7 +77,37 @@ class Assembler:
         self._faults: dict[tuple[str, str], dict[Subject, str]] = {}
         self._events: dict[tuple[str, Subject], tuple[float, str, str, str]] = {}
 
-    def add(self, ways: Ways) -> None:
+    def add(self, signals: Iterable[Ways]) -> None:
+        """Makes each signal of each subject, those of one entry that are but a series as it stands at once."""
+        alone: dict[int, list[Group]] = {}
+        for ways in signals:
+            group = _as_it_stands(ways)
+            if group is None:
+                self._add(ways)
+            else:
+                alone.setdefault(id(group.use.entry), []).append(group)
+        for groups in alone.values():
+            self._add_block(groups)
+
+    def _add_block(self, groups: Sequence[Group]) -> None:
+        """Signals of gauges of one entry, each of one series; one in which anything is odd is made by itself."""
+        entry = groups[0].use.entry
+        samples = [group.parts[0][1].values for group in groups]
+        ends = np.cumsum([len(one) for one in samples])
+        values = np.concatenate(samples)
+        signal = catalogue()[entry.signal]
+        odd = np.isin(values, _none_values(groups[0].use))
+        values = _flags(values, entry) * entry.scale + entry.offset
+        odd |= (values < signal.low) | (values > signal.high)
+        strange = np.logical_or.reduceat(odd, ends - [len(one) for one in samples])
+        for group, own, alone in zip(groups, np.split(values, ends[:-1]), strange.tolist(), strict=True):
+            if alone:
+                self._add({(group.use.order, group.use.rank): group})
+            else:
+                origin = self._finder.origin(group, Made())
+                self.series.append(Series(entry.signal, group.subject, group.parts[0][1].times, own, origin))
+
+    def _add(self, ways: Ways) -> None:
         """Makes one signal of one subject of the best way that gives it.
 
         What the entry's other names say of the time before is put in front: a rename does not begin a signal anew.
@@ -172,12 +202,26 @@ class Assembler:
 
     def _rates(self, group: Group) -> list["_Piece"]:
         """The group's running totals as rates; none if one of them is no running total."""
+        steady = self._steady_rates(group)
+        if steady is not None:
+            return steady
         if any(not one.rate and goes_backwards(one.times, one.values, self._step) for _, one in group.parts):
             first = min(float(one.times[0]) for _, one in group.parts)
             says = f"{metric_of(group)} of {group.use.dialect.title} falls time and again without a restart"
             self._fault(group, says, ": it is no running total, or several processes answer in turn", "falls", first)
             return []
         return [_Piece(use, one, *self._rate(one, group)) for use, one in group.parts]
+
+    def _steady_rates(self, group: Group) -> list["_Piece"] | None:
+        """The same of running totals at the same moments that neither fall nor begin late, at once; None if these do not."""
+        times = group.parts[0][1].times
+        if len(times) < 2 or any(one.rate or not _same(one.times, times) for _, one in group.parts):
+            return None
+        growth = np.diff(np.stack([one.values for _, one in group.parts]))
+        if (growth < 0).any() or any(self._company.of(one, group) is not None for _, one in group.parts):
+            return None
+        rates = growth / np.diff(times)
+        return [_Piece(use, one, times[1:], own) for (use, one), own in zip(group.parts, rates, strict=True)]
 
     def _rate(self, one: RawSeries, group: Group) -> Samples:
         """One running total as rates, counted from 0 where its target shows that it was not there before.
@@ -260,6 +304,20 @@ def _by_merit(ways: Ways, reach: float) -> list[tuple[tuple[int, int], Group]]:
     ends = {key: max(float(one.times[-1]) for _, one in group.parts) for key, group in ways.items()}
     latest = max(ends.values())
     return sorted(ways.items(), key=lambda way: (0.0 if ends[way[0]] >= latest - reach else latest - ends[way[0]], way[0]))
+
+
+def _as_it_stands(ways: Ways) -> Group | None:
+    """The only way to a signal, if it is a gauge of one series; None if there is more to it."""
+    if len(ways) != 1:
+        return None
+    (group,) = ways.values()
+    entry = group.use.entry
+    return group if len(group.parts) == 1 and entry.type not in {"counter", "histogram"} and not entry.items else None
+
+
+def _same(times: Floats, others: Floats) -> bool:
+    """Whether series were read at the same moments."""
+    return times is others or (len(times) == len(others) and bool((times == others).all()))
 
 
 def _begin(group: Group) -> float:
@@ -412,13 +470,16 @@ def _bound(text: str) -> float:
 
 def _measured(piece: _Piece) -> _Piece:
     """A piece without the values that stand for none: those that its dialect names, and -1 for a ratio that is off."""
-    entry = piece.use.entry
-    off = (*piece.use.dialect.unknown, *entry.unknown)
-    if catalogue()[entry.signal].kind is Kind.RATIO:
-        off = (*off, _OFF)
-    if entry.type == "counter" or not off or not (none := np.isin(piece.values, off)).any():
+    off = _none_values(piece.use)
+    if piece.use.entry.type == "counter" or not off or not (none := np.isin(piece.values, off)).any():
         return piece
     return replace(piece, times=piece.times[~none], values=piece.values[~none])
+
+
+def _none_values(use: Use) -> tuple[float, ...]:
+    """Values of a gauge that stand for none."""
+    off = (*use.dialect.unknown, *use.entry.unknown)
+    return (*off, _OFF) if catalogue()[use.entry.signal].kind is Kind.RATIO else off
 
 
 def _flags(values: Floats, entry: Entry) -> Floats:

@@ -53,6 +53,7 @@ class Finder:
         for one in series:
             self._by_name.setdefault(one.name, []).append(on_server(one.labels))
         self._indexed: dict[tuple[str, tuple[str, ...]], dict[tuple[str, ...], list[Found]]] = {}
+        self._plainest: dict[tuple[int, tuple[str, ...]], _Equal] = {}
 
     def origin(self, group: Group, made: Made) -> Origin:
         """Where a group's series came from, with selectors that find them again.
@@ -64,9 +65,13 @@ class Finder:
             places = {one.shown_at for _, one in group.parts}
             shown_at = places.pop() if len(places) == 1 else ""
             return Origin(dialect.name, metric_of(group), "", entry.type == "counter", entry.scale, shown_at=shown_at)
-        matchers = self._matchers(group)
-        alone = matchers is not None
-        first, *more = [_selector(name, matchers or _plainest(group)) for name in _names(group)]
+        lone = self._of_one(group)
+        if lone:
+            first, more, alone = lone, [], True
+        else:
+            matchers = self._matchers(group)
+            alone = matchers is not None
+            first, *more = [_selector(name, matchers or _plainest(group)) for name in _names(group)]
         how = entry.combine or catalogue()[entry.signal].combine
         return Origin(
             dialect.name,
@@ -84,6 +89,19 @@ class Finder:
             fell=made.fell,
             series=len(group.parts),
         )
+
+    def _of_one(self, group: Group) -> str:
+        """The selector of a group of one series whose plainest labels no other series has; empty if there is more to it.
+
+        Series of the same labels are found by the same conditions, which are made once.
+        """
+        (use, one), *others = group.parts
+        if others or use.part or use.entry.where:
+            return ""
+        key = id(one.labels), use.dialect.engines
+        equal = self._plainest.get(key) or self._plainest.setdefault(key, _Equal(_plainest(group)))
+        alone = len(self._index(one.name, equal.labels).get(equal.values, ())) == 1
+        return f"{use.metric or one.name}{equal.text}" if alone else ""
 
     def _matchers(self, group: Group) -> Matchers | None:
         """Conditions that the group's series satisfy and no others do; None if there are none."""
@@ -109,8 +127,22 @@ class Finder:
         if found is None:
             found = self._indexed[name, keys] = {}
             for labels in self._by_name.get(name, ()):
-                found.setdefault(tuple(labels.get(key, "") for key in keys), []).append(labels)
+                found.setdefault(tuple([labels.get(key, "") for key in keys]), []).append(labels)
         return found
+
+
+class _Equal:
+    """Conditions that name one value each, in the forms in which they are looked up and written.
+
+    :param matchers: ordered by label
+    """
+
+    __slots__ = ("labels", "text", "values")
+
+    def __init__(self, matchers: Matchers) -> None:
+        self.labels = tuple(label for label, _, _ in matchers)
+        self.values = tuple(value for _, _, value in matchers)
+        self.text = _selector("", matchers)
 
 
 def _candidates(group: Group) -> Iterator[Matchers]:

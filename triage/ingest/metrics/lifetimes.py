@@ -28,9 +28,10 @@ class _Life:
     last: float
     growth: float = 0.0
 
-    def extend(self, one: RawSeries) -> None:
+    def extend(self, first: float, last: float) -> None:
         """Takes note of a series."""
-        self.first, self.last = min(self.first, float(one.times[0])), max(self.last, float(one.times[-1]))
+        self.first = min(self.first, first)
+        self.last = max(self.last, last)
 
 
 @dataclass
@@ -68,7 +69,7 @@ def metric_events(ways: Iterable[Ways], window: Window, step: float) -> tuple[Ev
     Only sources that always show all their metrics are looked at: engines and cards. What is there only while something is the
     case ends by its nature.
     """
-    metrics = [one for one in _metrics(ways) if one.use.dialect.scope in (Scope.REPLICA, Scope.GPU)]
+    metrics = _metrics(ways)
     end = min(max((life.last for one in metrics for life in one.subjects.values()), default=window.end), window.end)
     silence = max(_LEAST_SILENCE, 6 * step)
     by_dialect: dict[str, list[_Metric]] = {}
@@ -84,19 +85,27 @@ def metric_events(ways: Iterable[Ways], window: Window, step: float) -> tuple[Ev
 
 
 def _metrics(ways: Iterable[Ways]) -> list[_Metric]:
-    """What was seen of every entry."""
+    """What was seen of every entry of engines and cards."""
     found: dict[int, _Metric] = {}
     for slots in ways:
         for (order, rank), group in slots.items():
-            metric = found.setdefault(order, _Metric(group.use))
-            whole = metric.subjects.setdefault(group.subject, _Life(float("inf"), float("-inf")))
+            if group.use.dialect.scope not in (Scope.REPLICA, Scope.GPU):
+                continue
+            metric = found.get(order) or found.setdefault(order, _Metric(group.use))
+            whole = metric.subjects.get(group.subject) or metric.subjects.setdefault(group.subject, _unseen())
             for use, one in group.parts:
-                name = metric.names.setdefault((rank, use.metric or one.name), _Life(float("inf"), float("-inf")))
-                name.extend(one)
-                whole.extend(one)
-                if use.part in {"", "count"}:
+                first, last = float(one.times[0]), float(one.times[-1])
+                name = rank, use.metric or one.name
+                (metric.names.get(name) or metric.names.setdefault(name, _unseen())).extend(first, last)
+                whole.extend(first, last)
+                if metric.counts and use.part in {"", "count"}:
                     whole.growth += _growth(one)
     return [found[order] for order in sorted(found)]
+
+
+def _unseen() -> _Life:
+    """The life of what was not seen yet."""
+    return _Life(float("inf"), float("-inf"))
 
 
 def _growth(one: RawSeries) -> float:

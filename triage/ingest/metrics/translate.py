@@ -1,8 +1,9 @@
 """From a source's samples to signals: finds the dialect of each metric, the subject of each series, and does the arithmetic."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from math import isfinite
 
 import numpy as np
@@ -45,26 +46,27 @@ def translate(
     :param signatures: what Xids mean; the shipped ones if not given
     """
     dialects = [own_dialect(service), *dialects] if service.signals else list(dialects)
-    series = sorted((_at_its_own_target(one) for one in series if len(one.times)), key=_name_and_labels)
+    series = _in_order(one for one in series if len(one.times))
     index = index_names(dialects)
-    selection = select(series, service, lambda name: speaker(index, name))
+    speakers = {name: speaker(index, name) for name in {one.name for one in series}}
+    selection = select(series, service, speakers.__getitem__)
     step = _usual_step(series)
     found = _Reading(series, index, selection, window.start, step)
     made = Assembler(series, step)
-    for ways in found.groups.values():
-        made.add(ways)
-    traits = replica_traits(series, selection, lambda name: speaker(index, name), found.facts)
+    made.add(found.groups.values())
+    signals = tuple(sorted(made.series, key=lambda s: (s.signal, s.subject)))
+    traits = replica_traits(series, selection, speakers.__getitem__, found.facts)
     problems = [] if selection.named else [f"nothing in the data says which series belong to {service.name}"]
     return Recording(
         service=service.name,
         window=window,
-        series=tuple(sorted(made.series, key=lambda s: (s.signal, s.subject))),
+        series=signals,
         histograms=tuple(sorted(made.histograms, key=lambda h: (h.signal, h.subject))),
         events=(
             *metric_events(found.groups.values(), window, step),
             *lost_labels(series, selection, window, step),
-            *summed_ratios(series, index, made.series, window),
-            *exporter_xids(made.series, found.groups.values(), window, step, (signatures or load_signatures()).xids),
+            *summed_ratios(series, index, signals, window),
+            *exporter_xids(signals, found.groups.values(), window, step, (signatures or load_signatures()).xids),
             *missing_cores(series, index, selection, window),
             *made.faults,
         ),
@@ -114,14 +116,21 @@ def own_dialect(service: Service) -> Dialect:
     return Dialect.model_validate({"name": OWN, "title": service.name, "scope": "client", "metrics": entries})
 
 
-def _at_its_own_target(one: RawSeries) -> RawSeries:
-    """A series of a server under the target that it came from. What an endpoint says of its own address is not believed."""
-    return one if one.added else replace(one, labels=own_target(one.labels))
+def _in_order(series: Iterable[RawSeries]) -> list[RawSeries]:
+    """Series by name and labels, however they came: sums of floating-point numbers depend on it.
 
-
-def _name_and_labels(one: RawSeries) -> tuple[str, list[tuple[str, str]]]:
-    """What puts series in one order, however they came: sums of floating-point numbers depend on it."""
-    return one.name, sorted(one.labels.items())
+    Series of the same labels share them as one object, so that what labels tell is found out once. Those of a server are put
+    under the target that they came from. What an endpoint says of its own address is not believed.
+    """
+    shared: dict[tuple[tuple[str, str], ...], Mapping[str, str]] = {}
+    read = []
+    for one in series:
+        labels = one.labels if one.added else own_target(one.labels)
+        key = tuple(sorted(labels.items()))
+        read.append((one, key, shared.setdefault(key, labels)))
+    places = {key: place for place, key in enumerate(sorted(shared))}
+    read.sort(key=lambda item: (item[0].name, places[item[1]]))
+    return [one if one.labels is labels else replace(one, labels=labels) for one, _, labels in read]
 
 
 def _usual_step(series: Sequence[RawSeries]) -> float:
@@ -146,10 +155,10 @@ class _Reading:
         self._routes: dict[Subject, set[Subject]] = {}
         self._engines = Engines()
         self.gateways: set[str] = set()
+        self._noted: set[tuple[int, Subject, float]] = set()
         targets = _target_dialects(series, index)
         self._targets = targets
-        read = [(one, use) for one in series for use in _uses(one, index, targets)]
-        about = [(one, use, subject) for one, use in read if (subject := _subject(one.labels, use, selection)) is not None]
+        about = list(_about(_read(series, index, targets), selection))
         for one, use, subject in about:
             if subject.scope is Scope.REPLICA:
                 self._engines.note(subject, use.dialect.engines, one.labels, (float(one.times[0]), float(one.times[-1])))
@@ -173,7 +182,7 @@ class _Reading:
             self._note_facts(one, use, subject)
         if use.entry.signal:
             ways = self.groups.setdefault((use.entry.signal, subject), {})
-            group = ways.setdefault((use.order, use.rank), Group(use, subject))
+            group = ways.get((use.order, use.rank)) or ways.setdefault((use.order, use.rank), Group(use, subject))
             group.parts.append((use, self._counting(one, use.entry)))
         if subject.scope is Scope.GPU:
             self._note_places(one, subject)
@@ -210,6 +219,9 @@ class _Reading:
     def _note_places(self, one: RawSeries, card: Subject) -> None:
         """Keeps where a card is: the pods and the node that were said last."""
         places, said = self._selection.places, float(one.times[-1])
+        if (id(one.labels), card, said) in self._noted:
+            return
+        self._noted.add((id(one.labels), card, said))
         pod, node = places.pod(one.labels), places.known_node(one.labels)
         for scope, place in ((Scope.REPLICA, pod if pod in self._selection.pods else ""), (Scope.NODE, node)):
             if place:
@@ -269,27 +281,50 @@ def _target_dialects(series: Sequence[RawSeries], index: Index) -> dict[tuple[st
     What the scraper says of a target, and what the service says is its own, tells nothing of the target's language.
     """
     votes: dict[tuple[str, str], Counter[str]] = {}
-    for one in series:
-        speakers = {use.dialect.name: use.dialect for use in index.get(one.name, ()) if matches(one.labels, use.entry)}
-        speakers.pop(OWN, None)
-        if len(speakers) != 1 or GENERIC.match(one.name):
+    for metric, same in groupby(series, key=_name):
+        uses = [use for use in index.get(metric, ()) if use.dialect.name != OWN]
+        if not uses or GENERIC.match(metric):
             continue
-        name, dialect = speakers.popitem()
-        if dialect.scope is not Scope.TARGET:
-            votes.setdefault((one.labels.get("job", ""), one.labels.get("instance", "")), Counter())[name] += 1
+        for one in same:
+            speakers = {use.dialect.name: use.dialect for use in uses if matches(one.labels, use.entry)}
+            if len(speakers) == 1 and next(iter(speakers.values())).scope is not Scope.TARGET:
+                target = one.labels.get("job", ""), one.labels.get("instance", "")
+                votes.setdefault(target, Counter())[next(iter(speakers))] += 1
     return {target: min(counts, key=lambda name: (-counts[name], name)) for target, counts in votes.items()}
 
 
-def _uses(one: RawSeries, index: Index, targets: Mapping[tuple[str, str], str]) -> list[Use]:
-    """The readings of a series that apply: those of the service's own, and of one language."""
-    uses = [use for use in index.get(one.name, ()) if matches(one.labels, use.entry)]
-    own = [use for use in uses if use.dialect.name == OWN]
-    return own + _of_one_language(one, [use for use in uses if use.dialect.name != OWN], targets)
+def _name(one: RawSeries) -> str:
+    return one.name
+
+
+def _read(series: Sequence[RawSeries], index: Index, targets: Mapping[tuple[str, str], str]) -> Iterator[tuple[RawSeries, Use]]:
+    """Each series with the readings that apply: those of the service's own, and of one language."""
+    for metric, same in groupby(series, key=_name):
+        known = index.get(metric, ())
+        own = [use for use in known if use.dialect.name == OWN]
+        others = [use for use in known if use.dialect.name != OWN]
+        for one in same if known else ():
+            yield from ((one, use) for use in own if matches(one.labels, use.entry))
+            applying = [use for use in others if matches(one.labels, use.entry)]
+            yield from ((one, use) for use in _of_one_language(one, applying, targets))
+
+
+def _about(read: Iterable[tuple[RawSeries, Use]], selection: Selection) -> Iterator[tuple[RawSeries, Use, Subject]]:
+    """Readings of what is the service's business, with whom each is about; looked up once for each set of labels."""
+    scopes: dict[int, Scope] = {}
+    known: dict[tuple[int, int, Scope], Subject | None] = {}
+    for one, use in read:
+        scope = scopes.get(id(use)) or scopes.setdefault(id(use), _scope(use))
+        key = id(one.labels), id(use.dialect), scope
+        if key not in known:
+            known[key] = _subject(one.labels, use, scope, selection)
+        if (subject := known[key]) is not None:
+            yield one, use, subject
 
 
 def _of_one_language(one: RawSeries, uses: list[Use], targets: Mapping[tuple[str, str], str]) -> list[Use]:
     """Of the readings by several dialects, or of a generic name, those of the language that the series' target speaks."""
-    if len({use.dialect.name for use in uses}) <= 1 and not GENERIC.match(one.name):
+    if (len(uses) <= 1 or len({use.dialect.name for use in uses}) <= 1) and not GENERIC.match(one.name):
         return uses
     job = one.labels.get("job", "")
     speaks = targets.get((job, one.labels.get("instance", "")))
@@ -299,9 +334,13 @@ def _of_one_language(one: RawSeries, uses: list[Use], targets: Mapping[tuple[str
     return spoken or by_job or others
 
 
-def _subject(labels: Mapping[str, str], use: Use, selection: Selection) -> Subject | None:
+def _scope(use: Use) -> Scope:
+    """What a reading's series are about."""
+    return use.entry.scope or (catalogue()[use.entry.signal].scope if use.entry.signal else use.dialect.scope)
+
+
+def _subject(labels: Mapping[str, str], use: Use, scope: Scope, selection: Selection) -> Subject | None:
     """Whom a series is about; None if it is none of the service's business."""
-    scope = use.entry.scope or (catalogue()[use.entry.signal].scope if use.entry.signal else use.dialect.scope)
     identity = use.dialect.identity.get(scope, ())
     match scope:
         case Scope.REPLICA:

@@ -259,6 +259,11 @@ class _Statement(NamedTuple):
     address: str
 
 
+def record_kind(name: str) -> str:
+    """Which of the cluster's own records a metric is, or an empty string."""
+    return name if name == POD_INFO else next((begin for begin in (_NODE_FACTS, _POD_FACTS) if name.startswith(begin)), "")
+
+
 def _statement(labels: Labels, kind: str, speaker: Scope | None, elsewhere: bool, span: Span) -> _Statement:
     """What some labels say, before anybody else was heard."""
     job = labels["job"]
@@ -299,8 +304,7 @@ class Census:
         :param elsewhere: what it says of pods is about another namespace or cluster than the service's
         :param span: first and last sample
         """
-        kind = name if name == POD_INFO else next((begin for begin in (_NODE_FACTS, _POD_FACTS) if name.startswith(begin)), "")
-        key = tuple(labels.get(label, "") for label in _HEARD), kind, speaker, elsewhere
+        key = tuple([labels.get(label, "") for label in _HEARD]), record_kind(name), speaker, elsewhere
         known = self._heard.get(key)
         self._heard[key] = span if known is None else (min(known[0], span[0]), max(known[1], span[1]))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import re2
 
-from triage.ingest.owners.places import POD_INFO, POD_LABELS, Census, Labels, Places, authority, first, host
+from triage.ingest.owners.places import POD_INFO, POD_LABELS, Census, Labels, Places, Span, authority, first, host, record_kind
 from triage.ingest.raw import RawSeries
 from triage.model.recording import Subject
 from triage.model.service import Service
@@ -291,12 +291,21 @@ def _spoken_pattern(name: str) -> Any:
 def select(series: Iterable[RawSeries], service: Service, speaker: Callable[[str], Scope | None]) -> Selection:
     """Finds out what belongs to a service.
 
+    Series of the same labels whose programs tell of the same things say the same, and are heard once.
+
     :param speaker: metric name -> whose series the programs that export it tell; None if that is not known
     """
     evidence = _Evidence(service)
+    names: dict[str, tuple[Scope | None, str]] = {}
+    alike: dict[tuple[int, Scope | None, str], tuple[RawSeries, Span]] = {}
     for one in series:
+        told = names.get(one.name) or names.setdefault(one.name, (speaker(one.name), record_kind(one.name)))
         span = (float(one.times[0]), float(one.times[-1])) if len(one.times) else (0.0, 0.0)
-        evidence.add(one.name, one.labels, speaker(one.name), span)
+        key = id(one.labels), *told
+        known = alike.get(key)
+        alike[key] = (one, span) if known is None else (known[0], (min(known[1][0], span[0]), max(known[1][1], span[1])))
+    for (_, scope, _), (one, span) in alike.items():
+        evidence.add(one.name, one.labels, scope, span)
     return evidence.selection()
 
 

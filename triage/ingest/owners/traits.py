@@ -63,19 +63,18 @@ def replica_traits(
 def _of_targets(series: Iterable[RawSeries], selection: Selection, speaker: Callable[[str], Scope | None]) -> list[Fact]:
     """What labels say that all series of an engine share."""
     shared: dict[Subject, dict[str, str]] = {}
-    for one in series:
-        if speaker(one.name) is not Scope.REPLICA:
-            continue
-        replica = selection.replica(one.labels)
+    distinct = {id(one.labels): one.labels for one in series if speaker(one.name) is Scope.REPLICA}
+    for labels in distinct.values():
+        replica = selection.replica(labels)
         if replica is not None:
-            here = {label: one.labels[label] for label in TRAITS if one.labels.get(label)}
+            here = {label: labels[label] for label in TRAITS if labels.get(label)}
             before = shared.setdefault(replica, here)
             shared[replica] = {label: value for label, value in before.items() if here.get(label) == value}
     return [
-        Fact(replica, TRAITS[label], labels[label], "labels")
-        for replica, labels in sorted(shared.items())
+        Fact(replica, TRAITS[label], traits[label], "labels")
+        for replica, traits in sorted(shared.items())
         for label in TRAITS
-        if label in labels
+        if label in traits
     ]
 
 
