@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from triage.ingest.metrics.dialects import load_dialects
 from triage.ingest.metrics.openmetrics import parse
@@ -506,3 +508,46 @@ def test_slow_sources_keep_their_patience() -> None:
     fast: Floats = np.arange(0.0, 130.0, 15.0)
     rows += [RawSeries("y", {**OURS, "pod": "svc-0", "n": str(number)}, fast, fast * 0) for number in range(9)]
     assert values(read(rows, acme)) == {0: 1, 20: 2, 60: 2, 80: 2, 120: 2, 140: 2}
+
+
+# many at once
+
+
+_TOLD = st.lists(st.sampled_from([-1.0, 0.0, 0.25, 1.0, 1.01, 3.0, 7.0]), min_size=1, max_size=12)
+_TOTALS = st.lists(st.integers(0, 9), min_size=1, max_size=12)
+
+
+@given(
+    st.lists(st.tuples(_TOLD, _TOTALS, st.sampled_from([0.0, 5.0, 600.0])), min_size=1, max_size=5),
+    st.randoms(use_true_random=False),
+)
+def test_what_one_replica_shows_never_changes_what_is_made_of_another(
+    told: list[tuple[list[float], list[int], float]], chance: Random
+) -> None:
+    acme = dialect(
+        gauge("acme_fill", signal="kv.used", unknown=[7.0]),
+        counter("acme_made_total"),
+        gauge("acme_queue", scale=2.0, where={"pod": "svc-.*"}),
+    )
+    alone = [
+        [
+            series("acme_fill", gauges, begin, pod=f"svc-{number}", instance=f"h:{number}"),
+            series("acme_queue", gauges, begin, pod=f"svc-{number}", instance=f"h:{number}", lane="a"),
+            series(
+                "acme_made_total",
+                np.cumsum(totals).tolist() if number % 2 else totals,
+                begin,
+                pod=f"svc-{number}",
+                instance=f"h:{number}",
+            ),
+        ]
+        for number, (gauges, totals, begin) in enumerate(told)
+    ]
+    together = [one for rows in alone for one in rows]
+    chance.shuffle(together)
+    apart = [shown(one) for rows in alone for one in read(rows, acme).series]
+    assert [shown(one) for one in read(together, acme).series] == sorted(apart)
+
+
+def shown(one: Series) -> tuple[str, str, list[float], list[float], str]:
+    return one.signal, str(one.subject), one.times.tolist(), one.values.tolist(), repr(one.origin)
