@@ -6,6 +6,7 @@ from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
 from functools import partial
 from http import HTTPStatus
+from math import inf
 from pathlib import Path
 from time import monotonic
 
@@ -304,10 +305,14 @@ class Endpoints:
     def collect(self, request: Request) -> Recording:
         """Scrapes every endpoint until the window ends."""
         targets, notes = (_named(request), []) if request.service.endpoints else _found(request)
-        targets = self._sampled(targets, request)
+        return self._recording(self._sampled(targets, notes, request), notes, request)
+
+    def _recording(self, targets: Sequence[_Target], notes: Sequence[str], request: Request) -> Recording:
+        """What all scrapes until now have brought, of those targets that turned out to be engines."""
+        targets = [target for target in targets if target.columns or not target.guessed]
         if not targets:
-            notes.append("no engine that shows metrics was found on this machine: name its address with --endpoint")
-            return _empty(request, Source(self.name, SourceState.ABSENT, "; ".join(notes)))
+            nobody = "no engine that shows metrics was found on this machine: name its address with --endpoint"
+            return _empty(request, Source(self.name, SourceState.ABSENT, "; ".join([*notes, nobody])))
         service = request.service
         more = {**service.labels, "service": service.labels.get("service", service.name)}
         series = [one for target in targets for one in target.series(more)]
@@ -321,8 +326,8 @@ class Endpoints:
             step=max(request.step, LEAST_STEP),
         )
 
-    def _sampled(self, targets: list[_Target], request: Request) -> list[_Target]:
-        """The targets after all scrapes, without those that turned out to be no engine."""
+    def _sampled(self, targets: list[_Target], notes: Sequence[str], request: Request) -> list[_Target]:
+        """The targets after all scrapes, without those that turned out to be something else than an engine."""
         step = max(request.step, LEAST_STEP)
         index = index_names(request.dialects)
         for now, done in beats(request.window.end, step, request.clock, request.stop):
@@ -333,14 +338,23 @@ class Endpoints:
             targets = [target for target in targets if target.pending or not target.guessed or target.job != UNSPOKEN]
             if not targets:
                 break
-        self._harvest(targets, index, 0.0 if request.stop.is_set() else request.timeout, final=True)
-        return [target for target in targets if target.columns or not target.guessed]
+            if any(target.scrapes > 1 for target in targets):
+                request.so_far(partial(self._recording, targets, notes, request))
+        if request.stop.is_set():
+            request.progress("reading what was scraped", 1.0)
+            self._harvest(targets, index, 0.0, late=request.clock() - step)
+        else:
+            self._harvest(targets, index, request.timeout, late=inf)
+        return targets
 
-    def _harvest(self, targets: Sequence[_Target], index: Index, timeout: float, *, final: bool = False) -> None:
-        """Waits for scrapes under way, not longer than the timeout, and takes what they brought."""
+    def _harvest(self, targets: Sequence[_Target], index: Index, timeout: float, late: float = -inf) -> None:
+        """Waits for scrapes under way, not longer than the timeout, and takes what they brought.
+
+        :param late: Unix seconds; of scrapes that began before it no answer is awaited any more
+        """
         wait([target.pending for target in targets if target.pending], timeout=timeout)
         for target in targets:
-            target.harvest(final=final)
+            target.harvest(final=target.begun < late)
             target.job = _language(target.names(), index, engines_only=target.guessed)
 
     def _source(self, targets: Sequence[_Target], notes: Sequence[str]) -> Source:

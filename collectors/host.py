@@ -1,7 +1,7 @@
 """The machine that triage runs on: processor, memory, disks, network, and the containers and processes of the engines on it."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -289,7 +289,8 @@ class Host:
         samples, seen = Samples(), dict[Subject, _Replica]()
         replicas = _replicas(request, machine.root)
         facts = list(machine.facts(node))
-        for now, done in beats(request.window.end, request.step, request.clock, request.stop):
+        recording = partial(_recording, request, machine, node, samples, facts, seen)
+        for number, (now, done) in enumerate(beats(request.window.end, request.step, request.clock, request.stop)):
             request.progress(f"sampling host {node.id}", done)
             for reading in machine.readings():
                 samples.add(now, node, reading)
@@ -302,15 +303,24 @@ class Host:
                 seen.setdefault(replica.subject, replica)
                 for reading in replica.readings(machine):
                     samples.add(now, replica.subject, reading)
-        return Recording(
-            service=request.service.name,
-            window=request.window,
-            series=samples.series(self.name, request.step),
-            facts=tuple(facts),
-            links=dict.fromkeys(sorted(seen), (node,)),
-            sources=(_source(machine, seen),),
-            step=request.step,
-        )
+            if number:
+                request.so_far(recording)
+        return recording()
+
+
+def _recording(
+    request: Request, machine: _Machine, node: Subject, samples: Samples, facts: Sequence[Fact], seen: Mapping[Subject, _Replica]
+) -> Recording:
+    """What was read until now."""
+    return Recording(
+        service=request.service.name,
+        window=request.window,
+        series=samples.series(Host.name, request.step),
+        facts=tuple(facts),
+        links=dict.fromkeys(sorted(seen), (node,)),
+        sources=(_source(machine, seen),),
+        step=request.step,
+    )
 
 
 def _source(machine: _Machine, seen: Mapping[Subject, _Replica]) -> Source:

@@ -1,5 +1,6 @@
 """The NVIDIA cards of this machine, asked through the driver's own library."""
 
+from collections.abc import Callable
 from concurrent.futures import Future, wait
 from functools import partial
 from importlib.util import find_spec
@@ -27,10 +28,13 @@ class _Run:
         self.listening: Future[list[tuple[Subject, int]]] | None = None
         self.silent = False
 
-    def sample(self) -> None:
-        """Asks all cards until the window ends or none is left."""
+    def sample(self, recording: Callable[[], Recording]) -> None:
+        """Asks all cards until the window ends or none is left.
+
+        :param recording: makes one of what they have said so far
+        """
         request = self.request
-        for now, done in beats(request.window.end, request.step, request.clock, request.stop):
+        for number, (now, done) in enumerate(beats(request.window.end, request.step, request.clock, request.stop)):
             request.progress(f"sampling {len(self.living)} card{'s' * (len(self.living) != 1)}", done)
             for card in self.living:
                 if card.pending is None:
@@ -41,6 +45,8 @@ class _Run:
             self._harvest(now, min(request.timeout, 0.9 * request.step))
             if not self.living:
                 break
+            if number:
+                request.so_far(recording)
         self._harvest(request.clock(), 0.0 if request.stop.is_set() else request.timeout)
 
     def _harvest(self, now: float, timeout: float) -> None:
@@ -123,7 +129,7 @@ class NvmlCollector:
             return self._closed(request, driver, nvml.open_failure(error))
         run = _Run(driver, request)
         if driver.cards:
-            run.sample()
+            run.sample(partial(self._recording, request, run))
         if not run.silent:
             wait([in_background(driver.close)], timeout=min(request.timeout, 1.0))
         return self._recording(request, run)

@@ -3,12 +3,13 @@
 import os
 import pty
 import select
+import signal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fcntl import ioctl
 from pathlib import Path
 from struct import pack
-from subprocess import Popen
+from subprocess import PIPE, Popen
 from termios import TIOCSWINSZ
 
 from tests.servers import ended
@@ -37,6 +38,15 @@ class Terminal:
         """Type something."""
         os.write(self._master, key)
 
+    def interrupt(self) -> None:
+        """What Ctrl+C does."""
+        self._process.send_signal(signal.SIGINT)
+
+    def output(self) -> bytes:
+        """All that it wrote into a pipe, when it has ended."""
+        assert self._process.stdout is not None
+        return self._process.stdout.read()
+
     def code(self) -> int:
         """What the program ends with; what it still writes is read, as it could not end otherwise."""
         self.until(b"\x00 never written")
@@ -44,12 +54,30 @@ class Terminal:
 
 
 @contextmanager
-def on_terminal(command: Sequence[str], folder: Path, environ: Mapping[str, str]) -> Iterator[Terminal]:
-    """A program on a terminal, until the block is left."""
+def interruptible() -> Iterator[None]:
+    """Programs that are started here hear of interrupts.
+
+    A shell starts what it runs in the background with interrupts ignored; children inherit that, but no handler.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def on_terminal(command: Sequence[str], folder: Path, environ: Mapping[str, str], *, piped: bool = False) -> Iterator[Terminal]:
+    """A program on a terminal, until the block is left.
+
+    :param piped: its standard output goes into a pipe
+    """
     master, slave = pty.openpty()
     ioctl(slave, TIOCSWINSZ, pack("HHHH", 24, 80, 0, 0))
     try:
-        with ended(Popen(command, cwd=folder, stdin=slave, stdout=slave, stderr=slave, env=dict(environ))) as process:
+        with interruptible():
+            started = Popen(command, cwd=folder, stdin=slave, stdout=PIPE if piped else slave, stderr=slave, env=dict(environ))
+        with ended(started) as process:
             os.close(slave)
             yield Terminal(master, process)
     finally:

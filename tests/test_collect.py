@@ -2,12 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from threading import Event
+from functools import partial
+from itertools import count
+from signal import SIGINT, pthread_kill
+from threading import Event, main_thread
 
 import numpy as np
 import pytest
 
-from triage.collect import collect
+from tests.terminals import interruptible
+from triage.collect import SoFar, collect
 from triage.errors import InputMissingError
 from triage.model.recording import LOG, Origin, Recording, Series, Source, SourceState, Subject, Window
 from triage.model.service import Service
@@ -173,3 +177,102 @@ def test_progress_names_the_source() -> None:
     seen: list[tuple[str, str, float]] = []
     collect(request(), [Part("a", one_series("kv.usage"))], lambda *step: seen.append(step))
     assert seen == [("a", "reading", 0.5), ("a", "done", 1.0)]
+
+
+@dataclass
+class Sampler:
+    """Shows what it has at each second until it is told to stop, or has shown it so often."""
+
+    shown: int = 10_000
+
+    def __call__(self, asked: Request) -> Recording:
+        """All of its samples."""
+        for number in range(2, self.shown + 2):
+            asked.so_far(partial(self.so_far, asked, number))
+            if asked.stop.wait(0.001):
+                return self.so_far(asked, number)
+        return self.so_far(asked, self.shown + 2)
+
+    @staticmethod
+    def so_far(asked: Request, number: int) -> Recording:
+        """The first samples."""
+        samples = np.arange(number, dtype=float)
+        series = Series("kv.usage", Subject(Scope.REPLICA, "r0"), NOW + samples, samples / 10_000, Origin("test", "kv"))
+        return Recording("llm", asked.window, series=(series,))
+
+
+def sampling() -> Request:
+    """A request for ten minutes of samples; each look at the clock finds it a second later."""
+    seconds = count()
+    window = Window(NOW, NOW + 600, NOW)
+    return replace(request(), window=window, clock=lambda: NOW + next(seconds))
+
+
+def test_what_is_known_so_far_is_told_while_it_is_sampled() -> None:
+    """Each word rests on more than the one before it, ends where it was sampled to, and holds what others have brought."""
+    told: list[tuple[Recording, float]] = []
+    enough = Event()
+
+    def hear(recording: Recording, seconds: float) -> None:
+        told.append((recording, seconds))
+        enough.set() if len(told) == 3 else None
+
+    def until_told(asked: Request) -> Recording:
+        while not enough.is_set():
+            Sampler(1)(asked)
+        return Sampler(1)(asked)
+
+    parts: list[Collector] = [Part("logs", one_series("queue.waiting")), Part("endpoints", until_told)]
+    whole = collect(sampling(), parts, so_far=hear)
+    assert [seconds for _, seconds in told] == sorted({seconds for _, seconds in told})
+    assert all(recording.window.end == NOW + seconds for recording, seconds in told)
+    assert all(sorted(recording.by_signal) == ["kv.usage", "queue.waiting"] for recording, _ in told)
+    assert all(recording.objectives == {"ttft_p95_s": 2.0} for recording, _ in told)
+    assert whole.window == Window(NOW, NOW + 600, NOW)
+    assert states(whole) == {"logs": (SourceState.OK, ""), "endpoints": (SourceState.OK, "")}
+
+
+def test_a_word_that_fails_costs_no_answer() -> None:
+    """Neither what a sampler cannot make so early, nor what cannot be judged of so little."""
+    heard = Event()
+
+    def fails(recording: Recording, seconds: float) -> None:
+        heard.set()
+        raise ZeroDivisionError
+
+    def makes_nothing(asked: Request) -> Recording:
+        asked.so_far(partial(failing(ValueError("too early")), asked))
+        while not heard.is_set():
+            Sampler(1)(asked)
+        return Sampler(1)(asked)
+
+    recording = collect(sampling(), [Part("endpoints", makes_nothing)], so_far=fails)
+    assert states(recording) == {"endpoints": (SourceState.OK, "")}
+    assert sorted(recording.by_signal) == ["kv.usage"]
+
+
+def interrupted(_recording: Recording, _seconds: float) -> None:
+    """An interrupt while a word is told."""
+    raise KeyboardInterrupt
+
+
+def test_an_interrupt_ends_the_sampling_and_keeps_it() -> None:
+    """What was sampled is the answer, of the time until then; a source that is slow to stop is waited for if it says so."""
+    recording = collect(sampling(), [Part("endpoints", Sampler())], so_far=interrupted, is_kept=True)
+    assert sorted(recording.by_signal) == ["kv.usage"]
+    assert NOW < recording.window.end < NOW + 600
+    assert states(recording) == {"endpoints": (SourceState.OK, "")}
+
+
+@pytest.mark.parametrize(("so_far", "is_kept"), [(interrupted, False), (None, True)], ids=["not-wanted", "nothing-yet"])
+def test_an_interrupt_is_raised(so_far: SoFar | None, is_kept: bool) -> None:
+    """Where nobody wants what was sampled, and where nothing was sampled twice."""
+
+    def interrupts(asked: Request) -> Recording:
+        pthread_kill(main_thread().ident or 0, SIGINT)
+        asked.stop.wait()
+        return Sampler(1)(asked)
+
+    answer = interrupts if so_far is None else Sampler()
+    with interruptible(), pytest.raises(KeyboardInterrupt):
+        collect(sampling(), [Part("endpoints", answer)], so_far=so_far, is_kept=is_kept)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.terminals import interruptible
 from triage.cli import BROKEN_PIPE, COMMANDS, INTERRUPTED, main, rules
 from triage.cli.flags import add_source_flags
 from triage.cli.progress import progress
@@ -97,16 +98,14 @@ def test_a_terminal_that_knows_only_ascii_is_no_defect() -> None:
 
 @pytest.mark.slow
 def test_a_signal_ends_sampling(tmp_path: Path) -> None:
-    """An interrupt during a long sampling ends the program at once: it is sent when the program has asked the engine."""
+    """An interrupt before anything was sampled twice ends the program at once: it is sent when the engine is asked first."""
     environ = {**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
     with socket.create_server(("127.0.0.1", 0)) as engine:
         engine.settimeout(60)
         where = f"127.0.0.1:{engine.getsockname()[1]}"
         command = [sys.executable, "-m", "triage", "diagnose", "--endpoint", where, "--for", "300"]
-        # a shell starts what it runs in the background with interrupts ignored, and children inherit that, but no handler
-        before = signal.signal(signal.SIGINT, signal.default_int_handler)
-        process = subprocess.Popen(command, stderr=subprocess.PIPE, cwd=tmp_path, env=environ, text=True)
-        signal.signal(signal.SIGINT, before)
+        with interruptible():
+            process = subprocess.Popen(command, stderr=subprocess.PIPE, cwd=tmp_path, env=environ, text=True)
         try:
             engine.accept()[0].close()
             process.send_signal(signal.SIGINT)

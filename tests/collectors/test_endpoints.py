@@ -6,10 +6,11 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import wait
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from pathlib import Path
 from threading import Event as StopSignal
 from threading import Thread
@@ -455,15 +456,53 @@ def test_stop_returns_what_there_is(collector: Collector, request_for: Asking) -
     asking = request_for("placeholder:1", seconds=100)
 
     def stops(handler: Handler, number: int) -> None:
-        works(handler, number)
         if number == 2:
             asking.stop.set()
+        works(handler, number)
 
     with serving(stops) as server:
         service = asking.service.model_copy(update={"endpoints": (server.address,)})
         recording = collector.collect(replace(asking, service=service))
     assert len(server.asked) == 3
     assert len(values(recording, "tokens.generation")) in {1, 2}
+
+
+def test_a_scrape_that_a_stop_cuts_off_is_no_failure(
+    collector: Collector, request_for: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who stops while an engine is about to answer does not learn that it fails to."""
+    has_come, may_go = StopSignal(), StopSignal()
+    beats, asking = count(), request_for("placeholder:1", seconds=100)
+
+    def hesitates(handler: Handler, number: int) -> None:
+        if number == 2:
+            has_come.set()
+            may_go.wait(60)
+        works(handler, number)
+
+    def waits(pending: list[Future[object]], timeout: float) -> None:
+        if next(beats) < 2:
+            wait(pending, timeout=60)
+        elif has_come.wait(60):
+            asking.stop.set()
+
+    with serving(hesitates) as server:
+        monkeypatch.setitem(vars(sys.modules[type(collector).__module__]), "wait", waits)
+        service = asking.service.model_copy(update={"endpoints": (server.address,)})
+        recording = collector.collect(replace(asking, service=service))
+        may_go.set()
+    assert values(recording, "target.up") == [1, 1]
+    assert recording.sources[0].state == "ok"
+
+
+def test_what_was_scraped_so_far_is_shown(collector: Collector, request_for: Asking) -> None:
+    """From the second scrape on, with the first rates; each time it is what the collector would give if it ended then."""
+    shown: list[Recording] = []
+    with serving(works) as server:
+        whole = collector.collect(replace(request_for(server.address), so_far=lambda make: shown.append(make())))
+    assert [values(one, "tokens.generation") for one in shown] == [[10], [10, 10], [10, 10, 10]]
+    assert [len(values(one, "target.up")) for one in shown] == [2, 3, 4]
+    assert (shown[-1].sources, shown[-1].facts, shown[-1].links) == (whole.sources, whole.facts, whole.links)
 
 
 def test_progress_is_told(collector: Collector, request_for: Asking) -> None:

@@ -13,7 +13,7 @@ from triage.render.brief import STATUS_SIGNS, brief_text
 from triage.render.html import to_html
 from triage.render.markdown import to_markdown
 from triage.render.reading import vital_name
-from triage.render.text import to_text
+from triage.render.text import to_first_word, to_text
 
 GOLDEN = Path(__file__).with_name("golden")
 GUIDE = Path(__file__).parents[2] / "docs" / "reading-a-report.md"
@@ -126,6 +126,26 @@ def test_an_ascii_terminal_gets_ascii(make: Callable[[], Diagnosis]) -> None:
     text = plain(make(), utf8=False, verbose=True)
     assert text.isascii()
     assert make().status.value.upper() in text.splitlines()[0]
+
+
+@EVERY
+@pytest.mark.parametrize("width", [80, 160])
+def test_a_first_word_is_short_and_says_what_it_rests_on(make: Callable[[], Diagnosis], width: int) -> None:
+    """Trouble in the five lines; where there is none what users notice, which is never called health so early."""
+    diagnosis = make()
+    text = to_first_word(diagnosis, 2.2, 30.0, width=width, colour=False)
+    first, *others = text.splitlines()
+    assert "2 s of 30 s sampled" in " ".join(text.split())
+    assert max(map(cell_len, text.splitlines())) <= width
+    if diagnosis.status in {"healthy", "inconclusive"}:
+        assert first.startswith("? no trouble seen so far" if diagnosis.status == "healthy" else "? inconclusive so far")
+        assert "HEALTHY" not in text
+        told = " ".join(text.split())
+        assert [one.name for one in diagnosis.vitals if vital_name(one.name) not in told] == []
+    else:
+        assert first.startswith("so far")
+        assert text.endswith(brief_text(diagnosis, width=width, colour=False))
+        assert others
 
 
 def test_a_hundred_replicas_are_three_names_and_a_number() -> None:

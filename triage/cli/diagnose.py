@@ -1,6 +1,7 @@
 """``triage diagnose``: ask the sources of a service and say what is wrong."""
 
 import argparse
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,6 +55,7 @@ def run(args: argparse.Namespace) -> ExitCode:
 def _diagnosed(args: argparse.Namespace) -> ExitCode:
     """Record, keep if asked to, diagnose, report. What can be refused is, before anything is sampled."""
     from triage.cli.effective import judging_of, settings_of
+    from triage.cli.firstword import first_word
     from triage.cli.keeping import kept, refuse_unwritable
     from triage.cli.playbook import named_again
     from triage.cli.report import diagnosed, report
@@ -62,7 +64,7 @@ def _diagnosed(args: argparse.Namespace) -> ExitCode:
     settings = settings_of(args)
     judging = judging_of(args, settings)
     refuse_unwritable(args.save)
-    recording = recording_of(args, settings)
+    recording = recording_of(args, settings, partial(first_word, args, judging))
     trouble = kept(recording, args.save)
     code = report(diagnosed(recording, judging), args, judging, named_again(args, settings))
     if trouble:

@@ -1,43 +1,48 @@
-"""What happens meanwhile, on stderr: one line for each source, and only where a person watches."""
+"""What happens meanwhile, on stderr: a line for each source, and what is known so far; only where a person watches."""
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Lock
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from rich.progress import Progress as Bars
-    from rich.progress import TaskID
+from triage.render.terminal import Terminal, terminal
 
-    from triage.collect import Progress
+
+class Screen(Protocol):
+    """What progress is told to. Called from many threads."""
+
+    terminal: Terminal | None
+    """What it can show; None if nobody watches."""
+
+    def __call__(self, source: str, message: str, done: float) -> None:
+        """Show how far a source is, 0 to 1."""
+        ...
+
+    def say(self, text: str) -> None:
+        """Show a text above the sources in place of the one before it; it may hold colours."""
+        ...
+
+
+class _Nobody:
+    """Progress that nobody watches."""
+
+    terminal: Terminal | None = None
+
+    def __call__(self, source: str, message: str, done: float) -> None:
+        """Nothing."""
+
+    def say(self, text: str) -> None:
+        """Nothing."""
 
 
 @contextmanager
-def progress(*, quiet: bool) -> "Iterator[Progress]":
+def progress(*, quiet: bool) -> Iterator[Screen]:
     """Give something to tell progress to: bars on a terminal, nothing where stderr is a file or nobody wants them."""
     if quiet or not sys.stderr.isatty():
-        yield lambda _source, _message, _done: None
+        yield _Nobody()
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+    from triage.cli.bars import bars
 
-    plain = [TextColumn(f"{{task.fields[{name}]}}", markup=False) for name in ("source", "message")]
-    with Progress(SpinnerColumn(), plain[0], BarColumn(20), plain[1], console=Console(stderr=True), transient=True) as bars:
-        yield _Watch(bars).tell
-
-
-class _Watch:
-    """Keeps one bar for each source; called from many threads."""
-
-    def __init__(self, bars: "Bars") -> None:
-        self._bars = bars
-        self._tasks: dict[str, TaskID] = {}
-        self._lock = Lock()
-
-    def tell(self, source: str, message: str, done: float) -> None:
-        """Show how far a source is, 0 to 1."""
-        with self._lock:
-            if source not in self._tasks:
-                self._tasks[source] = self._bars.add_task("", total=1.0, source=f"{source:12}", message="")
-            self._bars.update(self._tasks[source], completed=done, message=message[:60])
+    with bars(terminal(sys.stderr, os.environ)) as screen:
+        yield screen

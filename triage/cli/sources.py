@@ -13,8 +13,8 @@ from tempfile import TemporaryDirectory
 
 from triage.cli.effective import language_of
 from triage.cli.heeding import refuse_idle_sources
-from triage.cli.progress import progress
-from triage.collect import PATIENCE, Progress, collect
+from triage.cli.progress import Screen, progress
+from triage.collect import PATIENCE, Progress, SoFar, collect
 from triage.errors import InputMissingError, UsageError
 from triage.ingest.files.incident import read_any
 from triage.ingest.language import Language
@@ -165,8 +165,14 @@ def refuse_missing(args: argparse.Namespace) -> None:
             raise InputMissingError(f"{path} ({flag}) does not exist", "name a file or folder that is there")
 
 
-def recording_of(args: argparse.Namespace, settings: Settings) -> Recording:
-    """A recording of the service that flags and settings name: the incident that was kept, or what its sources say now."""
+def recording_of(
+    args: argparse.Namespace, settings: Settings, follow: Callable[[Screen, float], SoFar | None] | None = None
+) -> Recording:
+    """A recording of the service that flags and settings name: the incident that was kept, or what its sources say now.
+
+    :param follow: of what has to be sampled: gives what is told meanwhile what is known so far, for a screen and the seconds
+        that are sampled in all
+    """
     span = span_of(args, settings.defaults, time.time())
     service = service_of(args, settings)
     refuse_idle_sources(args, [service])
@@ -174,8 +180,10 @@ def recording_of(args: argparse.Namespace, settings: Settings) -> Recording:
     if service.incident is not None:
         return read_any(service.incident, service, language_of(args, settings))
     tools = tools_of(args, settings)
-    with progress(quiet=args.quiet) as tell, stdin_kept(service) as service:
-        return asked(service, span, tools, tell)
+    with progress(quiet=args.quiet) as screen, stdin_kept(service) as service:
+        is_sampled = service.prometheus is None
+        so_far = follow(screen, span.sample) if follow is not None and is_sampled else None
+        return asked(service, span, tools, screen, so_far=so_far, is_kept=is_sampled)
 
 
 def asked(
@@ -186,6 +194,9 @@ def asked(
     patience: float = PATIENCE,
     earlier: Recording | None = None,
     look_at: Callable[[Window], Window] | None = None,
+    so_far: SoFar | None = None,
+    *,
+    is_kept: bool = False,
 ) -> Recording:
     """A recording of what the sources of a service say now.
 
@@ -193,6 +204,8 @@ def asked(
     :param patience: seconds that a source may need beyond the end of the window
     :param earlier: what is known from looks before
     :param look_at: gives another window than the usual one: of trouble that goes on all of it
+    :param so_far: is told meanwhile what is known
+    :param is_kept: of what was sampled until an interrupt a recording is made
     """
     window = window_of(span, service, time.time())
     if look_at is not None:
@@ -209,4 +222,4 @@ def asked(
         signatures=tools.language.signatures,
         earlier=earlier,
     )
-    return collect(request, tools.collectors, tell, patience)
+    return collect(request, tools.collectors, tell, patience, so_far=so_far, is_kept=is_kept)

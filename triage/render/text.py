@@ -13,7 +13,7 @@ from triage.model.diagnosis import (
     Verdict,
     Vital,
 )
-from triage.model.units import clock
+from triage.model.units import clock, duration
 from triage.render.answer import first_finding, is_open, is_said_on_top, rest, rival_line, rivals_of, titles_of_roots
 from triage.render.brief import write_five
 from triage.render.chain import Node, began_by, seen_late, trees, trigger
@@ -103,6 +103,25 @@ def to_text(
     return report.page.printed(colour=colour)
 
 
+def to_first_word(diagnosis: Diagnosis, sampled: float, whole: float, *, width: int, colour: bool, utf8: bool = True) -> str:
+    """What is known while it is still sampled: trouble in five lines; where none was seen what users notice, never as health.
+
+    :param sampled: seconds that it rests on, of ``whole``
+    :param width: columns of the terminal
+    """
+    one, page = inert(diagnosis), Page(width, utf8)
+    rests_on = f"{duration(sampled)} of {duration(whole)} sampled; Ctrl+C ends it with a report of that"
+    if one.status in (Status.DEGRADED, Status.INCIDENT):
+        page.para((f"so far, {rests_on}", "dim"))
+        write_five(page, one)
+    else:
+        seen = "no trouble seen so far" if one.status is Status.HEALTHY else "inconclusive so far"
+        page.para([(seen, "unsure"), (f"; {rests_on}", "dim")], lead=("? ", "unsure"))
+        report = _Report(one, page, verbose=False, flags="")
+        report.write_vitals()
+    return page.printed(colour=colour)
+
+
 class _Report:
     """Writes the sections of one diagnosis onto a page."""
 
@@ -121,7 +140,7 @@ class _Report:
         self._header()
         if not_known or blind:
             self._left_over()
-        self._vitals()
+        self.write_vitals()
         if blind:
             self._unseen()
         self._layers()
@@ -149,7 +168,7 @@ class _Report:
         if self.verbose:
             self.page.flow([[(f"{key} ", "dim"), value] for key, value in all_facts(one)], indent=2)
 
-    def _vitals(self) -> None:
+    def write_vitals(self) -> None:
         """What users notice, whether it is well or not."""
         vitals = vitals_of(self.diagnosis)
         if not vitals:

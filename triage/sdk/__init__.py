@@ -62,13 +62,17 @@ __all__ = [
 ]
 
 
-VERSION: Final = (1, 1)
+VERSION: Final = (1, 2)
 """Version of this package: the first number changes when a collector that worked may work no longer, the second when something is
 added. All that ``__all__`` names belongs to it, and nothing else."""
 
 
 def _silent(message: str, done: float) -> None:
     """Progress that nobody watches."""
+
+
+def _unheard(make: Callable[[], Recording]) -> None:
+    """What was sampled so far, where nobody asks for it."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,8 @@ class Request:
     :param clock: current Unix time
     :param earlier: what is known from looks before, while a service is watched: who answered then is asked again, though nothing
         else tells of it now; None at the first look
+    :param so_far: of a sampler, after each beat from the second on: is given what makes the recording of all that was sampled
+        until then. It is called at once, or not at all
     """
 
     service: Service
@@ -100,6 +106,7 @@ class Request:
     stop: StopSignal = field(default_factory=StopSignal)
     signatures: Signatures = field(default_factory=load_signatures)
     earlier: Recording | None = None
+    so_far: Callable[[Callable[[], Recording]], None] = _unheard
 
 
 @runtime_checkable
