@@ -69,8 +69,9 @@ def imports_of(path: Path) -> Iterator[str]:
 
 
 NEEDLESS = {
-    *("concurrent", "html", "logging", "nvidia", "prometheus_api_client", "psutil", "pyarrow", "pynvml", "requests"),
-    *("ssl", "statistics", "textual", "traceback", "unittest", "urllib3"),
+    *("asyncio", "concurrent", "html", "http", "logging", "markdown_it", "multiprocessing", "nvidia", "prometheus_api_client"),
+    *("psutil", "pyarrow", "pygments", "pynvml", "requests", "sqlite3", "ssl", "statistics", "subprocess", "textual"),
+    *("traceback", "unittest", "urllib3", "xml"),
 }
 """What a replay of a folder that is not large has no use for."""
 

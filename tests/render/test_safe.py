@@ -52,9 +52,9 @@ def test_endless_text_is_cut() -> None:
 
 
 def test_every_string_of_a_diagnosis_is_cleaned_and_nothing_else_changes() -> None:
-    """A clean diagnosis comes back equal, and an evil string far down is cleaned."""
+    """A clean diagnosis comes back as it is, and an evil string far down is cleaned."""
     diagnosis = incident()
-    assert inert(diagnosis) == diagnosis
+    assert inert(diagnosis) is diagnosis
     evil = diagnosis.model_copy(update={"service": "a\x1b[2Jb", "facts": {"k\x07": "v\x1b[1m", "n": 3.0}})
     assert inert(evil).service == "a\ufffdb"
     assert inert(evil).facts == {"k\ufffd": "v\ufffd", "n": 3.0}

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from tests.render.fixtures import ALL, degraded, fleet, healthy, incident, inconclusive
@@ -12,6 +14,7 @@ from triage.model.diagnosis import CauseState, CauseView, Diagnosis, Promised
 from triage.render.brief import STATUS_SIGNS, brief_text
 from triage.render.html import to_html
 from triage.render.markdown import to_markdown
+from triage.render.page import Page
 from triage.render.reading import vital_name
 from triage.render.text import to_first_word, to_text
 
@@ -230,3 +233,16 @@ def test_a_report_without_any_details_is_still_a_report() -> None:
         )
     )
     assert "on replica vllm-3, since an unknown time" in text
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["C", "Zl", "Zp"]) | st.just("\t"))))
+def test_colour_changes_no_character(lines: list[str]) -> None:
+    """A page without colours has the characters of one with them, tabs and wide ones too."""
+
+    def printed(*, colour: bool) -> str:
+        page = Page(60)
+        for line in lines:
+            page.verbatim((line, "command"), indent=2)
+        return page.printed(colour=colour)
+
+    assert re.sub("\x1b\\[[0-9;]*m", "", printed(colour=True)) == printed(colour=False)

@@ -179,10 +179,14 @@ class Page:
     def printed(self, *, colour: bool) -> str:
         """The page as a string that ends in a newline."""
         out = StringIO()
-        console = _console(out, self.width, colour=colour)
+        console = _console(out, self.width, colour=True) if colour else None
         for line in self.lines:
             line.rstrip()
-            console.print(line, soft_wrap=True)
+            if console is not None:
+                console.print(line, soft_wrap=True)
+            else:  # nothing but its characters: Rich would take it apart and put the same together again
+                line.expand_tabs()
+                out.write(f"{line.plain}\n")
         text = out.getvalue()
         return text if self.utf8 else text.encode("ascii", "replace").decode("ascii")
 

@@ -11,6 +11,8 @@ Two other things are done elsewhere: what may not be kept, secrets above all, is
 
 import re
 from enum import Enum
+from operator import is_not
+from types import NoneType
 from typing import TypeVar
 from unicodedata import category, normalize
 
@@ -78,9 +80,11 @@ def inert_text(text: str, longest: int = _LONGEST) -> str:
 
 
 def inert(model: Model) -> Model:
-    """The same model with every string in it cleaned, names of fields and enumerations apart."""
-    changed = {name: _inert_value(getattr(model, name), _LONG_FIELDS.get(name, _LONGEST)) for name in type(model).model_fields}
-    return model.model_copy(update=changed)
+    """The same model with every string in it cleaned, names of fields and enumerations apart; itself if all were clean."""
+    told = {name: getattr(model, name) for name in type(model).model_fields}
+    clean = {name: _inert_value(value, _LONG_FIELDS.get(name, _LONGEST)) for name, value in told.items()}
+    changed = {name: value for name, value in clean.items() if value is not told[name]}
+    return model.model_copy(update=changed) if changed else model
 
 
 def ascii_only(text: str) -> str:
@@ -132,18 +136,24 @@ def _inert(char: str, kind: str) -> str:
     return REPLACEMENT if kind.startswith("C") else char
 
 
+_NO_TEXT = frozenset({float, int, bool, NoneType})
+
+
 def _inert_value(value: object, longest: int) -> object:
-    """A field's value, cleaned all the way down."""
-    if isinstance(value, Enum):
+    """A field's value, cleaned all the way down; itself if it was clean."""
+    if type(value) in _NO_TEXT or isinstance(value, Enum):
         return value
     if isinstance(value, str):
-        return inert_text(value, longest)
+        text = inert_text(value, longest)
+        return value if text == value else text
     if isinstance(value, BaseModel):
         return inert(value)
     if isinstance(value, tuple):
-        return tuple(_inert_value(one, longest) for one in value)
+        clean = [_inert_value(one, longest) for one in value]
+        return tuple(clean) if any(map(is_not, clean, value)) else value
     if isinstance(value, dict):
-        return {inert_text(str(key)): _inert_value(one, longest) for key, one in value.items()}
+        mapping = {inert_text(str(key)): _inert_value(one, longest) for key, one in value.items()}
+        return value if mapping == value else mapping
     return value
 
 
