@@ -509,8 +509,28 @@ def test_a_signal_of_another_version_is_left_out_and_said(written: Path, tmp_pat
 # Pages
 
 
-def _footer(written: Path) -> pq.FileMetaData:
-    return pq.read_metadata(written)
+def test_the_footer_is_read_as_arrow_reads_it(written: Path) -> None:
+    """Names, counts, sizes and places of all columns."""
+    footer = pq.read_metadata(written)
+    groups = [footer.row_group(number) for number in range(footer.num_row_groups)]
+    assert [group.num_rows for group in groups] == [group.rows for group in pages.row_groups(written)]
+    columns = [group.column(number) for group in groups for number in range(group.num_columns)]
+    for arrow, own in zip(columns, (one for group in pages.row_groups(written) for one in group.columns), strict=True):
+        begin = arrow.dictionary_page_offset if arrow.has_dictionary_page else arrow.data_page_offset
+        told = (arrow.path_in_schema, arrow.num_values, arrow.total_uncompressed_size, begin, begin + arrow.total_compressed_size)
+        assert (own.name, own.values, own.unpacked, own.begin, own.end) == told
+
+
+def test_a_footer_with_which_arrow_would_end_the_process_is_refused(written: Path) -> None:
+    """Of each byte of the footer each bit: it is told, or nothing that is read has changed."""
+    data = written.read_bytes()
+    begin = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    for at in range(begin, len(data), 7):
+        broken = bytearray(data)
+        broken[at] ^= 1 << at % 8
+        written.write_bytes(broken)
+        with suppress(DataError):
+            read_recording(written)
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -522,15 +542,15 @@ def test_headers_of_pages_never_break_the_reader(written: Path, tmp_path: Path, 
     path = tmp_path / "broken.parquet"
     path.write_bytes(data)
     with suppress(pages.PageError):
-        pages.check_pages(path, _footer(written), no_dictionary="selectors")
+        pages.check_pages(path, pages.row_groups(written), no_dictionary="selectors")
 
 
 def test_a_page_that_holds_more_than_the_footer_says_is_refused(written: Path) -> None:
     """A page's header that counts more values than announced is what a decompression bomb is made of."""
-    column = _footer(written).row_group(1).column(10)
-    assert column.path_in_schema == "values.list.element"
+    column = pages.row_groups(written)[1].columns[-1]
+    assert column.name == "values.list.element"
     data = bytearray(written.read_bytes())
-    start = column.data_page_offset
+    start = column.begin
     before = _thrift(18)  # the numbers of six rows of three
     place = data.index(before, start, start + 40)
     data[place : place + len(before)] = _thrift(18 + 32)

@@ -11,6 +11,7 @@ bound      double, null    of a bucket its upper bound, +inf for the last
 moments    int32           which row of times belongs to it: the first rows of the file are the times, Unix seconds
 origin     int32, null     where it comes from: a place in the document's list of origins
 born       double          see :class:`Origin`
+fell       double          see :class:`Origin`
 series     int32           see :class:`Origin`
 selectors  list of string  PromQL selectors of the very series; of a distribution only its first row has them
 values     list of double  base units, finite as in every recording; an element is null only where a source gives no sum

@@ -27,6 +27,7 @@ def schema() -> "pa.Schema":
         pa.field("moments", pa.int32(), nullable=False),
         pa.field("origin", pa.int32()),
         pa.field("born", pa.float64(), nullable=False),
+        pa.field("fell", pa.float64(), nullable=False),
         pa.field("series", pa.int32(), nullable=False),
         pa.field("selectors", pa.list_(pa.field("element", pa.string(), nullable=False)), nullable=False),
         pa.field("values", pa.list_(pa.field("element", pa.float64())), nullable=False),

@@ -11,7 +11,7 @@ import numpy as np
 from triage.errors import DataError, InputMissingError
 from triage.ingest.files.parquet.document import Document, read_document
 from triage.ingest.files.parquet.form import LABELS, PARTS, SCHEMA, SUM, VALUE, schema
-from triage.ingest.files.parquet.pages import PageError, check_pages
+from triage.ingest.files.parquet.pages import Group, PageError, check_pages, row_groups
 from triage.ingest.files.parquet.refusals import damaged, short, unreadable
 from triage.ingest.files.parquet.store import Store
 from triage.model.recording import Chosen, Floats, HistogramPanel, Ints, Origin, Panel, Recording, SideBySide, Subject
@@ -19,7 +19,7 @@ from triage.model.vocabulary import Kind, Scope, catalogue
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyarrow.parquet import FileMetaData, ParquetFile
+    from pyarrow.parquet import ParquetFile
 
 MAX_SAMPLES = 200_000_000
 """Most numbers that are read: an hour of 1 600 replicas with eight cards each at 30 s, and the hour before. A tiny hostile file
@@ -68,22 +68,27 @@ def _read(path: Path) -> Recording:
         metadata = file.metadata
         names = file.schema_arrow.names
     document = read_document(path, metadata)
-    _check_shape(path, metadata, names)
+    groups = _groups(path, metadata.num_rows, names)
     file = ParquetFile(path, metadata=metadata, read_dictionary=list(LABELS), page_checksum_verification=True)
     if not file.schema_arrow.equals(schema(), check_metadata=False):
         raise damaged(path, f"its columns are not of the types of {SCHEMA}")
-    return _rebuilt(path, document, file)
+    return _rebuilt(path, document, file, groups)
 
 
-def _check_shape(path: Path, metadata: "FileMetaData", names: list[str]) -> None:
-    """Refuse a file whose columns are not as they must be, that holds too much, or more than it says."""
+def _groups(path: Path, rows: int, names: list[str]) -> list[Group]:
+    """The row groups of a file; refused if its columns are not as they must be, or it holds too much, or more than it says."""
     if names != schema().names:
         raise damaged(path, f"it has not the columns of {SCHEMA}")
-    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    samples = [group.column(group.num_columns - 1).num_values for group in groups]
-    labels = sum(group.column(number).total_uncompressed_size for group in groups for number in range(group.num_columns - 1))
+    try:
+        groups = row_groups(path)
+    except PageError as error:
+        raise damaged(path, f"{short(error)}") from error
+    if any(len(group.columns) != len(names) for group in groups) or sum(group.rows for group in groups) != rows:
+        raise damaged(path, "its row groups are not of its columns and rows")
+    samples = [group.columns[-1].values for group in groups]
+    labels = sum(column.unpacked for group in groups for column in group.columns[:-1])
     for what, count, most in (
-        ("rows", metadata.num_rows, MAX_ROWS),
+        ("rows", rows, MAX_ROWS),
         ("numbers", sum(samples), MAX_SAMPLES),
         ("numbers in a row group", max(samples, default=0), MAX_SAMPLES_OF_A_GROUP),
         ("bytes of labels", labels, MAX_LABEL_BYTES),
@@ -91,9 +96,10 @@ def _check_shape(path: Path, metadata: "FileMetaData", names: list[str]) -> None
         if count > most:
             raise DataError(f"{path} has {count} {what}; at most {most} are read", "record a shorter window")
     try:
-        check_pages(path, metadata, no_dictionary="selectors")
+        check_pages(path, groups, no_dictionary="selectors")
     except PageError as error:
         raise damaged(path, f"{short(error)}") from error
+    return groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +123,7 @@ class _Labels:
     moments: Ints
     origin: Ints
     born: Floats
+    fell: Floats
     series: Ints
 
 
@@ -134,7 +141,7 @@ def _labels(path: Path, file: "ParquetFile") -> _Labels:
         places = np.array([PARTS.index(one) for one in parts], dtype=np.int64)
     except ValueError as error:
         raise damaged(path, f"{short(error)}") from error
-    numbers = {name: table.column(name).combine_chunks() for name in ("bound", "moments", "origin", "born", "series")}
+    numbers = {name: table.column(name).combine_chunks() for name in ("bound", "moments", "origin", "born", "fell", "series")}
     return _Labels(
         signals,
         signal,
@@ -145,6 +152,7 @@ def _labels(path: Path, file: "ParquetFile") -> _Labels:
         numbers["moments"].to_numpy().astype(np.int64),
         numbers["origin"].fill_null(-1).to_numpy().astype(np.int64),
         numbers["born"].to_numpy(),
+        numbers["fell"].to_numpy(),
         numbers["series"].to_numpy().astype(np.int64),
     )
 
@@ -155,14 +163,14 @@ def _coded(table: "pa.Table", name: str) -> tuple[list[str], Ints]:
     return column.dictionary.to_pylist(), column.indices.to_numpy().astype(np.int64)
 
 
-def _clocks(path: Path, file: "ParquetFile", labels: _Labels) -> list[Floats]:
+def _clocks(path: Path, file: "ParquetFile", groups: Sequence[Group], labels: _Labels) -> list[Floats]:
     """The times of all curves: the rows of the first row group.
 
     :raises DataError: they are somewhere else, or do not ascend
     """
-    if not file.num_row_groups:
+    if not groups:
         return []
-    count = file.metadata.row_group(0).num_rows
+    count = groups[0].rows
     column = file.read_row_group(0, columns=["values"]).column(0).combine_chunks()
     column.validate(full=True)
     numbers, ends = column.flatten().to_numpy(zero_copy_only=False), column.offsets.to_numpy()
@@ -208,15 +216,15 @@ def _heads(path: Path, labels: _Labels, begin: int) -> tuple[Ints, Ints, Ints]:
     return head, size, bounds
 
 
-def _rebuilt(path: Path, document: Document, file: "ParquetFile") -> Recording:
+def _rebuilt(path: Path, document: Document, file: "ParquetFile", groups: Sequence[Group]) -> Recording:
     """The recording of a file."""
     labels = _labels(path, file)
-    clocks = _clocks(path, file, labels)
+    clocks = _clocks(path, file, groups, labels)
     begin = len(clocks)
     if not _are_within(labels.moments, len(clocks)) or not _are_within(labels.origin[begin:], len(document.origins)):
         raise damaged(path, "a row has times or an origin that are not there")
     lengths = np.array([len(times) for times in clocks], dtype=np.int64)[labels.moments]
-    store = Store(path, file, lengths, labels.part == PARTS.index(SUM))
+    store = Store(path, file, groups, lengths, labels.part == PARTS.index(SUM))
     panels: list[Panel] = []
     spread: list[HistogramPanel] = []
     unknown: dict[str, None] = {}
@@ -286,13 +294,12 @@ def _origins(kinds: Sequence[Origin], labels: _Labels, store: Store, heads: Ints
     :param heads: the first row of each
     """
     rows = heads[some]
-    told = zip(
-        labels.origin[rows].tolist(), labels.born[rows].tolist(), labels.series[rows].tolist(), store.selectors(rows), strict=True
-    )
-    return [_named(kinds[kind], born, series, *selectors) for kind, born, series, selectors in told]
+    own = (labels.origin, labels.born, labels.fell, labels.series)
+    told = zip(*(column[rows].tolist() for column in own), store.selectors(rows), strict=True)
+    return [_named(kinds[kind], born, fell, series, *selectors) for kind, born, fell, series, selectors in told]
 
 
-def _named(kind: Origin, born: float, series: int, selector: str = "", *more: str) -> Origin:
+def _named(kind: Origin, born: float, fell: float, series: int, selector: str = "", *more: str) -> Origin:
     """An origin like others of its metric, with what is its own."""
     return Origin(
         kind.dialect,
@@ -307,6 +314,8 @@ def _named(kind: Origin, born: float, series: int, selector: str = "", *more: st
         kind.flag,
         kind.plain,
         born,
+        fell,
+        kind.shown_at,
         series,
     )
 

@@ -1,6 +1,7 @@
 """The numbers of a recording's file, read when they are asked for."""
 
 from collections import deque
+from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 import numpy.typing as npt
 
+from triage.ingest.files.parquet.pages import Group
 from triage.ingest.files.parquet.refusals import damaged, unreadable
 from triage.model.recording import Floats, Ints
 
@@ -31,17 +33,17 @@ class Store:
     :raises DataError: a row group has not as many numbers as its rows must have
     """
 
-    def __init__(self, path: Path, file: "ParquetFile", lengths: Ints, gaps: npt.NDArray[np.bool_]) -> None:
-        metadata = file.metadata
-        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    def __init__(
+        self, path: Path, file: "ParquetFile", groups: Sequence[Group], lengths: Ints, gaps: npt.NDArray[np.bool_]
+    ) -> None:
         self._path, self._file, self._lengths, self._gaps = path, file, lengths, gaps
-        self.ends = np.cumsum([group.num_rows for group in groups], dtype=np.int64)
+        self.ends = np.cumsum([group.rows for group in groups], dtype=np.int64)
         self._starts = np.concatenate(([0], np.cumsum(lengths)))
         self._lock = Lock()
         self._numbers: WeakValueDictionary[int, Floats] = WeakValueDictionary()
         self._selectors: dict[int, pa.ListArray] = {}
         wanted = np.diff(np.concatenate(([0], np.cumsum(np.maximum(lengths, 1))))[np.concatenate(([0], self.ends))])
-        told = [group.column(group.num_columns - 1).num_values for group in groups]  # an empty list counts as one
+        told = [group.columns[-1].values for group in groups]  # an empty list counts as one
         if not np.array_equal(wanted, told):
             raise damaged(path, "its rows have not as many numbers as they have times")
         self._kept: deque[Floats] = deque(maxlen=_KEPT_GROUPS)

@@ -136,6 +136,7 @@ class _Lot:
         for one in origins:
             self._columns["origin"] += [None if one is None else self._kinds.setdefault(_kind(one), len(self._kinds))] * each
             self._columns["born"] += [0.0 if one is None else one.born] * each
+            self._columns["fell"] += [0.0 if one is None else one.fell] * each
             self._columns["series"] += [1 if one is None else one.series] * each
             self._columns["selectors"] += [[] if one is None else [one.selector, *one.more], *([[]] * (each - 1))]
 
@@ -156,7 +157,7 @@ class _Lot:
 
 def _kind(origin: Origin) -> Origin:
     """What an origin has in common with those of its metric: all but whose it is, since when, and of how many series."""
-    return replace(origin, selector="", more=(), born=0.0, series=1)
+    return replace(origin, selector="", more=(), born=0.0, fell=0.0, series=1)
 
 
 def _write(recording: Recording, path: Path) -> None:
@@ -168,7 +169,7 @@ def _write(recording: Recording, path: Path) -> None:
         path,
         schema(),
         compression="zstd",
-        use_dictionary=[*LABELS, "bound", "moments", "origin", "born", "series"],
+        use_dictionary=[*LABELS, "bound", "moments", "origin", "born", "fell", "series"],
         write_page_checksum=True,
         store_schema=False,
     ) as writer:
