@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.memory.test_memory import OVERLOAD, RETRIES, TTFT, blind, every, ill, remembered, well
 from tests.notify.worlds import HOLDS, World
+from tests.render import fixtures
 from triage.memory.looks import Look, Told
 from triage.memory.memory import Memory, after
 from triage.model.diagnosis import Status
@@ -99,6 +100,18 @@ def test_another_cause_is_another_alert_and_the_old_one_ends(world: World) -> No
     assert [one["labels"]["rule"] for one in world.got["am"][-1]] == ["retry-storm"]
 
 
+def test_an_alert_whose_layer_was_not_known_at_first_ends_too(world: World) -> None:
+    """The cause is remembered before a look shows its finding: under other labels it is another alert, and each has its end."""
+    for time in every(60, 1360, 1500):
+        world.look(ill(time, since=1350.0), fixtures.incident())
+    world.looks("ill", every(60, 1560, 2000), since=1350.0)
+    world.looks("well", every(60, 2060, 2600))
+    last = {tuple(sorted(one["labels"].items())): one["endsAt"] for alerts in world.got["am"] for one in alerts}
+    assert [dict(labels).get("layer") for labels in last] == [None, "engine"]
+    assert list(last.values()) == ["1970-01-01T00:26:00.000Z", "1970-01-01T00:34:20.000Z"]
+    assert len(world.got["hook"]) == 2
+
+
 def test_what_is_left_when_the_cause_has_gone_is_no_other_cause(world: World) -> None:
     """Users are well again, and something that nobody suffers from is named first: nobody is told of that."""
     world.looks("ill", every(60, 1360, 2000), since=1350.0)
@@ -177,6 +190,17 @@ def test_one_look_that_fails_is_no_message(world: World) -> None:
     world.looks("well", every(60, 1420, 1600))
     world.look(ill(1660.0))
     world.looks("well", every(60, 1720, 1900))
+    assert world.got == {}
+
+
+@pytest.mark.parametrize("first", ["well", "blind"])
+def test_one_look_that_sees_trouble_is_no_message_whatever_stood_before_it(world: World, first: str) -> None:
+    """The first look of a watch, or one that fails in health, and one that sees trouble are not two that see it."""
+    if first == "blind":
+        world.looks("well", every(60, 1000, 1300))
+    world.looks(first, [1360.0])
+    world.look(ill(1420.0))
+    world.looks("well", every(60, 1480, 1900))
     assert world.got == {}
 
 

@@ -83,11 +83,14 @@ class World:
         self.got.setdefault(name, []).append(json.loads(post.body))
         return Reply()
 
-    def look(self, look: Look) -> list[Message]:
-        """One look, and what waits is brought."""
+    def look(self, look: Look, shown: Diagnosis | None = None) -> list[Message]:
+        """One look, and what waits is brought.
+
+        :param shown: its diagnosis; if not given the usual one of its state
+        """
         self.now = max(self.now, look.time)
         told: list[Message] = []
-        shown = SHOWN[look.status]
+        shown = shown or SHOWN[look.status]
         window = shown.window.model_copy(update={"end": look.time})
         diagnosis = shown.model_copy(update={"window": window, "service": "llm"})
 

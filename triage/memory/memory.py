@@ -171,13 +171,18 @@ def _state(memory: Memory, told: Status, time: float, lives: Mapping[str, Life],
     was = Status(held.word)
     if told is was:
         return Held(held.word, held.since), []
-    first, looks = (held.other_since, held.looks + 1) if held.other else (time, 1)
+    first, looks = (held.other_since, held.looks + 1) if held.other and _agree(Status(held.other), told, was) else (time, 1)
     is_better = not is_shown_at_once(was, told, lives)
     hold = holds.clear_after if is_better else 0.0
     ready = looks >= holds.raise_looks and time - first >= hold and (held.other == told or not is_better)
     if ready and not (is_better and _is_ending(lives)):
         return Held(told.value, first), [_became(STATE, held.word if held.since else "", told.value, time)]
     return Held(held.word, held.since, told.value, first, looks), []
+
+
+def _agree(before: Status, told: Status, was: Status) -> bool:
+    """Whether two looks in a row contradict what was with one voice: that it is worse, or that it is no worse than that."""
+    return (_BAD[before] > _BAD[was]) == (_BAD[told] > _BAD[was])
 
 
 def is_shown_at_once(was: Status, told: Status, lives: Mapping[str, Life]) -> bool:

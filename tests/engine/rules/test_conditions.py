@@ -1,5 +1,6 @@
 """Conditions: three answers, and the evidence behind each."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 
@@ -13,9 +14,10 @@ from tests.engine.making import Buckets, Shift, at, context, frame_of, who
 from triage.engine.frame import Frame
 from triage.engine.rules.conditions import both, either, judge, subjects_for
 from triage.engine.rules.context import Outcome
+from triage.engine.witnesses import question
 from triage.errors import ConfigError
 from triage.model.diagnosis import Evidence, Verdict
-from triage.model.recording import CHANGE_KINDS, Source, SourceState
+from triage.model.recording import CHANGE_KINDS, LOG, Source, SourceState
 from triage.model.rule import Condition
 
 PRESENT, ABSENT, UNKNOWN = Verdict.PRESENT, Verdict.ABSENT, Verdict.UNKNOWN
@@ -319,6 +321,34 @@ def test_since_when_it_holds() -> None:
 
 CARDS = {"gpu.throttle_thermal@gpu/g0": 0, "gpu.throttle_thermal@gpu/g1": 1}
 LINKS = {"gpu/g0": ["replica/a"], "gpu/g1": ["replica/a"], "gpu/g2": ["replica/b"]}
+
+
+def _hole(begin: float, end: float) -> Callable[[float], float]:
+    """A value that moves, without samples between two moments."""
+    return lambda offset: np.nan if begin < offset < end else 0.5 + 0.2 * float(np.sin(offset / 7.0))
+
+
+@pytest.mark.parametrize(
+    ("told", "holds", "over"),
+    [
+        (_hole(100.0, 300.0), Verdict.PRESENT, 300.0),
+        (_hole(100.0, 900.0), Verdict.PRESENT, None),
+        (_hole(900.0, 900.0), Verdict.ABSENT, None),
+    ],
+    ids=["samples came back", "none came back", "none was missing"],
+)
+def test_what_an_instrument_missed_is_over_when_it_speaks_again(
+    told: Callable[[float], float], holds: Verdict, over: float | None
+) -> None:
+    """What an observer says of the end of a hole is the condition's end, in its evidence as well; what goes on has none."""
+    signals: dict[str, object] = {"tokens.generation": told, "gpu.power": told, "log.lines": 0.2}
+    frame = frame_of(signals, dialects={"gpu.power": "dcgm", "log.lines": LOG})
+    frame.seen = question(frame)
+    condition = {"observed": "instrument", "of": ["collector-gap"], "anywhere": True}
+    outcome, start = asked(condition, frame), frame.recording.window.start
+    assert outcome.verdict is holds
+    assert outcome.until == (None if over is None else pytest.approx(start + over, abs=15.0))
+    assert evidence(condition, frame).until == outcome.until
 
 
 def test_any_and_all_ask_each_subject() -> None:

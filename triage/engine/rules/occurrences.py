@@ -298,8 +298,8 @@ def seen(asked: Observed, context: Context) -> Look:
         verdict,
         signal,
         signal,
-        lambda: (since, None),
-        lambda _: Evidence(
+        lambda: (since, _over(found)),
+        lambda span: Evidence(
             signal=signal,
             subject=str(first.subject if first else context.subject),
             stat=", ".join(asked.of),
@@ -309,11 +309,22 @@ def seen(asked: Observed, context: Context) -> Look:
             verdict=verdict,
             since=since,
             since_low=first.onset[0] if first and first.onset else None,
+            until=span[1],
             text=first.text if first else "nothing odd seen" if judged else "nothing that could be judged",
             phrase=of_observation(first) if first else "",
             fields=values_of(first.attrs) if first else {},
         ),
     )
+
+
+def _over(found: Sequence[Observation]) -> float | None:
+    """When all that was seen of an instrument had ended; None if any of it goes on.
+
+    Of an instrument its own data say so: samples came back, values move again. That a line is said no more, or a process runs
+    again, does not say that what it told of is over.
+    """
+    ends = [one.end for one in found if one.sort == "instrument" and one.end is not None]
+    return max(ends) if ends and len(ends) == len(found) else None
 
 
 def _lacks(evidence: Evidence) -> str:
