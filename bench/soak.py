@@ -190,18 +190,18 @@ def kill(times: int) -> list[str]:
     """The watch is killed at random moments, while the engine is overloaded and recovers; gives what is wrong."""
     wrong, chance = [], random.Random(11)
     with bench(2.0) as one:
-        time.sleep(60.0)
+        time.sleep(150.0)
         for number in range(times):
-            one.engine.overloaded = 10 <= number % 50 < 30
-            one.watch("--since", "5m")
+            one.engine.overloaded = 10 <= number % 60 < 40
+            one.watch("--since", "1m")
             until(one.answers, 60.0)
-            time.sleep(chance.uniform(0.0, 4.0))
+            time.sleep(chance.uniform(0.0, 5.0))
             one.kill()
             wrong += [f"after {number + 1} kills: {told}" for told in damage(one.state)]
             if number % 10 == 9:
                 say(f"{number + 1} kills; told: {notices(one)}")
         one.engine.overloaded = False
-        one.watch("--since", "5m")
+        one.watch("--since", "1m")
         until(lambda: not standing(one.state), 900.0)
         time.sleep(30.0)
         say(f"Alertmanager told: {heard(one.told)}")
