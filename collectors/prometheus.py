@@ -404,7 +404,7 @@ def _collected(server: _Server) -> Recording:
         return Recording(request.service.name, request.window, sources=(source,), step=request.step)
     series = server.all_values(questions(server.counted(_planned(server, survey, window), window), window))
     request.progress("reading what was answered", 1.0)
-    moved = [replace(one, times=one.times - shift) for one in unique(series)]
+    moved = [replace(one, times=one.times - shift) if shift else one for one in unique(series)]
     recording = translate(moved, request.dialects, request.service, request.window, request.signatures)
     problems = [*recording.problems, *survey.problems]
     if ahead:

@@ -78,34 +78,58 @@ class Assembler:
         self._events: dict[tuple[str, Subject], tuple[float, str, str, str]] = {}
 
     def add(self, signals: Iterable[Ways]) -> None:
-        """Makes each signal of each subject, those of one entry that are but a series as it stands at once."""
+        """Makes each signal of each subject, those of one entry that are but one series at once."""
         alone: dict[int, list[Group]] = {}
         for ways in signals:
-            group = _as_it_stands(ways)
+            group = _of_one_series(ways)
             if group is None:
                 self._add(ways)
             else:
                 alone.setdefault(id(group.use.entry), []).append(group)
         for groups in alone.values():
-            self._add_block(groups)
+            counter = groups[0].use.entry.type == "counter"
+            rows = [row for some in _alike(groups) for row in self._steady_rows(some)] if counter else _gauges(groups)
+            self._add_block(rows)
 
-    def _add_block(self, groups: Sequence[Group]) -> None:
-        """Signals of gauges of one entry, each of one series; one in which anything is odd is made by itself."""
-        entry = groups[0].use.entry
-        samples = [group.parts[0][1].values for group in groups]
-        ends = np.cumsum([len(one) for one in samples])
-        values = np.concatenate(samples)
-        signal = catalogue()[entry.signal]
-        odd = np.isin(values, _none_values(groups[0].use))
-        values = _flags(values, entry) * entry.scale + entry.offset
+    def _add_block(self, rows: Sequence["_Row"]) -> None:
+        """Signals of one entry out of gauges or rates; one in which anything is odd is made by itself."""
+        if not rows:
+            return
+        use = rows[0].group.use
+        lengths = np.array([len(row.values) for row in rows])
+        ends = np.cumsum(lengths)
+        values = np.concatenate([row.values for row in rows])
+        signal = catalogue()[use.entry.signal]
+        odd = np.isin(values, _none_values(use))
+        values = _flags(values, use.entry) * use.entry.scale + use.entry.offset
         odd |= (values < signal.low) | (values > signal.high)
-        strange = np.logical_or.reduceat(odd, ends - [len(one) for one in samples])
-        for group, own, alone in zip(groups, np.split(values, ends[:-1]), strange.tolist(), strict=True):
+        strange = np.logical_or.reduceat(odd, ends - lengths)
+        for row, own, alone in zip(rows, np.split(values, ends[:-1]), strange.tolist(), strict=True):
             if alone:
-                self._add({(group.use.order, group.use.rank): group})
+                self._add(_ways(row.group))
             else:
-                origin = self._finder.origin(group, Made())
-                self.series.append(Series(entry.signal, group.subject, group.parts[0][1].times, own, origin))
+                origin = self._finder.origin(row.group, Made())
+                self.series.append(Series(use.entry.signal, row.group.subject, row.times, own, origin))
+
+    def _steady_rows(self, groups: Sequence[Group]) -> list["_Row"]:
+        """Rates of running totals, one a group, all at the same moments; those that fall or begin late are made alone."""
+        times = groups[0].parts[0][1].times
+        steady = []
+        if len(times) > 1:
+            growth = np.diff(np.stack([group.parts[0][1].values for group in groups]))
+            falls = np.any(growth < 0, axis=1)
+            read = zip(groups, growth / np.diff(times), falls, strict=True)
+            steady = [_Row(group, times[1:], own) for group, own, fell in read if not fell and self._goes_on(group)]
+        done = {id(row.group) for row in steady}
+        for group in groups:
+            if id(group) not in done:
+                self._add(_ways(group))
+        return steady
+
+    def _goes_on(self, group: Group) -> bool:
+        """Whether the running totals of a group, all at the same moments, are there from the first scrape on."""
+        programs = group.use.dialect.scope in _PROGRAMS
+        return not programs or all(self._company.of(one, group) is None for _, one in group.parts)
 
     def _add(self, ways: Ways) -> None:
         """Makes one signal of one subject of the best way that gives it.
@@ -218,7 +242,7 @@ class Assembler:
         if len(times) < 2 or any(one.rate or not _same(one.times, times) for _, one in group.parts):
             return None
         growth = np.diff(np.stack([one.values for _, one in group.parts]))
-        if (growth < 0).any() or any(self._company.of(one, group) is not None for _, one in group.parts):
+        if (growth < 0).any() or not self._goes_on(group):
             return None
         rates = growth / np.diff(times)
         return [_Piece(use, one, times[1:], own) for (use, one), own in zip(group.parts, rates, strict=True)]
@@ -306,13 +330,41 @@ def _by_merit(ways: Ways, reach: float) -> list[tuple[tuple[int, int], Group]]:
     return sorted(ways.items(), key=lambda way: (0.0 if ends[way[0]] >= latest - reach else latest - ends[way[0]], way[0]))
 
 
-def _as_it_stands(ways: Ways) -> Group | None:
-    """The only way to a signal, if it is a gauge of one series; None if there is more to it."""
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """The samples of a group of one series, as rates or plain values in the source's unit."""
+
+    group: Group
+    times: Floats
+    values: Floats
+
+
+def _of_one_series(ways: Ways) -> Group | None:
+    """The only way to a signal, if it is one series whose samples count; None if there is more to it."""
     if len(ways) != 1:
         return None
     (group,) = ways.values()
     entry = group.use.entry
-    return group if len(group.parts) == 1 and entry.type not in {"counter", "histogram"} and not entry.items else None
+    lone = len(group.parts) == 1 and not group.parts[0][1].rate
+    return group if lone and entry.type != "histogram" and not entry.items else None
+
+
+def _ways(group: Group) -> Ways:
+    """A group as the only way to its signal."""
+    return {(group.use.order, group.use.rank): group}
+
+
+def _gauges(groups: Iterable[Group]) -> list[_Row]:
+    """Samples of gauges, one a group."""
+    return [_Row(group, one.times, one.values) for group in groups for _, one in group.parts]
+
+
+def _alike(groups: Iterable[Group]) -> Iterable[list[Group]]:
+    """Groups of one series each, by the moments at which it was read."""
+    found: dict[bytes, list[Group]] = {}
+    for group in groups:
+        found.setdefault(group.parts[0][1].times.tobytes(), []).append(group)
+    return found.values()
 
 
 def _same(times: Floats, others: Floats) -> bool:
