@@ -186,6 +186,26 @@ def test_one_silent_replica_is_open_while_everybody_outside_gets_an_answer() -> 
     assert vital(derived({**silent, "gateway.2xx": 7}), "answers", "replica/a").state is BROKEN
 
 
+@pytest.mark.parametrize(("inside", "told"), [(0.0, False), (8.0, True)], ids=["drained", "busy"])
+def test_a_replica_that_was_empty_when_it_went_owes_no_answer(inside: float, *, told: bool) -> None:
+    """It came back; of what was inside nobody knows what became of it."""
+
+    def running(since: float) -> float:
+        return nan if 300 < since < 420 else inside if 200 < since < 420 else 8.0
+
+    frame = derived(
+        {
+            "batch.running@replica/a": running,
+            "batch.running@replica/b": 8.0,
+            "target.up@replica/a": lambda since: float(not 300 < since < 420),
+            "target.up@replica/b": 1.0,
+            "finished@replica/b": 5.0,
+        },
+        histograms={"latency.ttft@replica/b": Buckets(BOUNDS, FAST)},
+    )
+    assert any(one.subject == "replica/a" and one.name == "answers" and one.state is OPEN for one in ledger(frame)) is told
+
+
 def test_a_replica_that_nobody_wants_any_more_is_no_loss() -> None:
     """After a scale-in as many work as are wanted; while one more is wanted, the silent one is missed."""
     silent = {"target.up@replica/a": lambda t: 1.0 if t < 300 else 0.0, "target.up@replica/b": 1, "batch.running@replica/b": 3}

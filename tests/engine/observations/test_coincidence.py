@@ -52,5 +52,19 @@ def test_a_queue_where_the_cache_is_full_is_told_of_that_replica() -> None:
     assert (one.subject.id, one.of, one.attrs["share"]) == ("a", "queue", "1.00")
 
 
+def test_cards_that_are_slowed_are_no_cpu_that_is_held_back() -> None:
+    """Each is a state of its own."""
+    frame = derived(
+        {
+            "gateway.5xx": lambda since: 5.0 if 600.0 < since <= 900.0 else 0.05,
+            "gateway.requests": 10.0,
+            "gpu.throttle_thermal": lambda since: float(600.0 < since <= 900.0),
+        },
+        inside=1800.0,
+    )
+    assert of_state(frame, "slowed")
+    assert not of_state(frame, "throttled")
+
+
 def test_without_any_harm_measured_nobody_can_say() -> None:
     assert not coincidences(derived({"gateway.backends_healthy": 0.0})).judged

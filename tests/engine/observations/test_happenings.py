@@ -70,6 +70,22 @@ def test_a_restart_is_planned_if_a_change_to_the_service_precedes_it(events: lis
     assert (found.attrs["planned"], found.salient) == (planned, planned == "no")
 
 
+@pytest.mark.parametrize(
+    ("event", "planned"),
+    [
+        (replace(at(150, "maintenance", service="n2", subject="service/n2"), source="changes"), "yes"),
+        (replace(at(150, "maintenance", service="n3", subject="service/n3"), source="changes"), "no"),
+        (at(150, "said", "state", value="DRAINING", what="pool/n2", subject="gateway/gw"), "yes"),
+        (at(150, "said", "state", value="DOWN", what="pool/n2", subject="gateway/gw"), "no"),
+        (at(150, "said", "state", value="DRAINING", what="pool/n3", subject="gateway/gw"), "no"),
+    ],
+)
+def test_who_is_named_in_a_plan_was_meant_to_end(event: Event, planned: str) -> None:
+    """By his host, whatever what was done to it is called, or by the gateway that drains him."""
+    found = lived(frame({"process.start_time@replica/n2.lan:8000": restart(200.0)}, events=[event]))
+    assert found["replica/n2.lan:8000", "restarted"].attrs["planned"] == planned
+
+
 def test_without_a_list_of_changes_nobody_knows_whether_it_was_planned() -> None:
     """Absence of data is no proof."""
     found = lived(frame({"process.start_time": restart(200.0)}, sources=[]))["replica/a", "restarted"]
@@ -323,6 +339,26 @@ def test_what_a_gateway_says_of_another_model_is_not_ours(text: str, *, elsewher
     well: dict[str, object] = {"gateway.requests": 9.0, "gateway.2xx": 9.0, "gateway.5xx": 0.0}
     (one,) = said(frame(well, events=events, facts={"model": "acme/swift-8b"})).odd
     assert (one.attrs.get("elsewhere") == "yes", one.salient) == (elsewhere, not elsewhere)
+
+
+@pytest.mark.parametrize(
+    ("text", "count", "salient"),
+    [
+        ("the old template is deprecated and may fail in a future release", 90, False),
+        ("transient error while exporting traces, retrying in 2s", 90, False),
+        ("bus error: severity=correctable", 90, False),
+        ("bus error: severity=uncorrectable", 90, True),
+        ("error in extracting tool call from response", 9, False),
+        ("error in extracting tool call from response", 900, True),
+        ("error in the flux chamber", 9, True),
+    ],
+)
+def test_lines_that_harm_nobody_by_their_words_or_number_need_no_reason(text: str, count: int, *, salient: bool) -> None:
+    """Users are well: of single requests no more may be told than may fail while the promise is kept."""
+    told = replace(line(50, "residue", "t1", template=text, new="yes", count=str(count)), text=text)
+    signals: dict[str, object] = {"gateway.requests": 9.0, "gateway.2xx": 9.0, "gateway.5xx": 0.0, "finished": 9.0}
+    (one,) = said(frame(signals, events=[told], objectives={"error_ratio": 0.01})).odd
+    assert one.salient is salient
 
 
 def test_lines_that_one_event_stands_for_last_as_long_as_they_do() -> None:

@@ -148,6 +148,17 @@ def test_what_is_new_in_a_log_that_begins_with_the_window_is_not_known(tmp_path:
     assert found.attrs["new"] == new
 
 
+@pytest.mark.parametrize(
+    ("before", "lines", "new"),
+    [("11:58:00", 8, "unknown"), ("11:50:00", 8, "yes"), ("11:50:00", 1, "unknown"), ("11:00:00", 1, "yes")],
+)
+def test_what_a_short_past_may_well_have_missed_is_not_known_to_be_new(tmp_path: Path, before: str, lines: int, new: str) -> None:
+    """Eight lines in half an hour are missed in two minutes before it, and not in ten."""
+    flux = "".join(f"2026-09-16T12:{3 * number + 1:02d}:00Z ERROR quantum flux inverted\n" for number in range(lines))
+    (found,) = events(tmp_path, "somebody", f"2026-09-16T{before}Z INFO all is well\n{flux}", "residue")
+    assert found.attrs["new"] == new
+
+
 def test_residue_is_bounded(tmp_path: Path) -> None:
     """A log of made-up words keeps fifty templates."""
     words = ["".join(chr(97 + (number // 26**place) % 26) for place in range(3)) for number in range(300)]

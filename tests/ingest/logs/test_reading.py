@@ -576,6 +576,37 @@ def test_emitters(stem: str, kind: str, subject: Subject) -> None:
     assert (emitter.kind, emitter.subject) == (kind, subject)
 
 
+DESCRIBED = """\
+Name:             chat-5cc594fd46-hg5rw
+Namespace:        default
+Node:             one/192.168.49.2
+Labels:           app=chat
+                  pod-template-hash=5cc594fd46
+Containers:
+  engine:
+    Image:         acme/engine:1
+    Command:
+      python3
+      -m
+    State:          Waiting
+      Reason:       CrashLoopBackOff
+    Ready:          False
+    Startup:    http-get http://:8000/health delay=0s timeout=1s period=5s #success=1 #failure=6
+Events:
+  Type     Reason     Age                   From     Message
+  ----     ------     ----                  ----     -------
+  Normal   Killing    4m38s (x5 over 7m38s) kubelet  Container engine failed startup probe, will be restarted
+"""
+
+
+def test_what_kubectl_described_is_told_by_the_cluster_whoever_kept_it(tmp_path: Path) -> None:
+    """Most of a description is about settings, and what it is of is read all the same; a shell's own words are a person's."""
+    (kept,) = named(read(tmp_path, kubectl__describe__pod=DESCRIBED), "Killing")
+    assert (kept.kind, str(kept.subject)) == ("kube", "replica/chat-5cc594fd46-hg5rw")
+    typed = [line.encode() for line in ("$ kubectl describe pod chat", *DESCRIBED.splitlines())]
+    assert emitter_of("operator-shell", typed, lambda _: None, "chat").kind == "operator"
+
+
 def test_paths(tmp_path: Path) -> None:
     """Files are read whatever their names, other files of a folder are left, links are not followed, what is missing is told."""
     (tmp_path / "somewhere.else").write_text("2026-09-16T12:00:01Z Too many open files\n")

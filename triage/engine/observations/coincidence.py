@@ -179,11 +179,15 @@ def _fewer(frame: Frame) -> Floats | None:
     return np.where(np.isnan(alive), np.nan, (alive < usual - 0.5).astype(float))
 
 
+def _slowed(frame: Frame) -> Floats | None:
+    """A card's clocks are held back."""
+    names = ("gpu.throttle_thermal", "gpu.throttle_brake", "gpu.throttle_hw")
+    return _any([row for name in names for row in _above(frame, name, 0.0)])
+
+
 def _throttled(frame: Frame) -> Floats | None:
-    cards = [
-        row for name in ("gpu.throttle_thermal", "gpu.throttle_brake", "gpu.throttle_hw") for row in _above(frame, name, 0.0)
-    ]
-    return _any([*cards, *_above(frame, "container.cpu_throttled", _THROTTLED)])
+    """CPU is held back."""
+    return _any(_above(frame, "container.cpu_throttled", _THROTTLED))
 
 
 def _no_backend(frame: Frame) -> Floats | None:
@@ -231,6 +235,7 @@ STATES: dict[str, Callable[[Frame], Floats | None]] = {
     "ending": _ending,
     "fewer-replicas": _fewer,
     "throttled": _throttled,
+    "slowed": _slowed,
     "no-backend": _no_backend,
     "put-aside": _put_aside,
     "change-in-progress": _changing,
@@ -248,7 +253,8 @@ _WHILE = {
     "starting": "while a replica starts",
     "ending": "while a replica ends",
     "fewer-replicas": "with fewer replicas",
-    "throttled": "while CPU or clocks are held back",
+    "throttled": "while CPU is held back",
+    "slowed": "while the clocks of a card are held back",
     "no-backend": "without an engine to send to",
     "put-aside": "while engines are put aside",
     "change-in-progress": "while a change goes on",

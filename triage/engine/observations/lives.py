@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
+import re2
 
 from triage.engine.frame import Frame
 from triage.engine.observations.moments import Moment, Turn, measured, reported
@@ -154,6 +155,8 @@ def _planned(best: Moment, when: float, frame: Frame) -> str:
     """
     if any(_explains(event, best, when, frame) for event in frame.recording.events if event.kind in (*_PLANS, "kube")):
         return "yes"
+    if any(_is_meant(event, best.subject, when) for event in frame.recording.events):
+        return "yes"
     if _fewer_are_wanted(frame, when) or _is_rolled(frame, when):
         return "yes"
     if best.turn in ("restarted", "ended", "killed", "unready") and best.subject.scope in (
@@ -179,6 +182,30 @@ def _explains(event: Event, best: Moment, when: float, frame: Frame) -> bool:
         return False
     own = told == frame.recording.service or event.subject == best.subject
     return own or event.kind in ("drain", "restart", "upgrade") or told == best.subject.id
+
+
+def _is_meant(event: Event, subject: Subject, when: float) -> bool:
+    """Whether a plan names somebody, or the host in his address: an entry in the list of changes, or a gateway that drains him.
+
+    What an entry calls what was done (maintenance, reboot, patching) is anybody's word; whom it was done to is not.
+    """
+    if not -_EARLIER <= when - event.time <= _CHANGE_LASTS:
+        return False
+    listed = event.source == "changes" and event.kind not in CHANGE_KINDS
+    if listed:
+        return _is_called(event.attrs.get("service", ""), subject)
+    told = event.attrs if event.kind == "said" and event.name in ("acted", "state") else {}
+    drains = any(_DRAINS.search(told.get(key, "")) for key in ("verb", "value"))
+    return drains and any(_is_called(told.get(key, "").rpartition("/")[2], subject) for key in ("what", "target"))
+
+
+_DRAINS = re2.compile(r"(?i)^drain(?:s|ed|ing)?$")
+
+
+def _is_called(name: str, subject: Subject) -> bool:
+    """Whether a name is somebody's, or that of the host in his address (``node2`` of ``node2.lan:8000``)."""
+    host = subject.id.partition(":")[0]
+    return bool(name) and name in (subject.id, host, "" if host.replace(".", "").isdigit() else host.partition(".")[0])
 
 
 def _is_on(frame: Frame, subject: Subject, host: Subject | None) -> bool:

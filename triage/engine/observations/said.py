@@ -8,10 +8,12 @@ import re2
 
 from triage.engine.belonging import homes, is_of_others
 from triage.engine.frame import Frame
-from triage.engine.promises import users_are_well
+from triage.engine.promises import ledger, users_are_well
+from triage.engine.statistics import statistic
+from triage.model.diagnosis import Promised
 from triage.model.observation import Judged, Observation, Seen
 from triage.model.recording import Event, SourceState, Subject
-from triage.model.vocabulary import Scope
+from triage.model.vocabulary import Combine, Scope
 
 _LOUD = re2.compile(r"(?i)^(?:w|warn(?:ing)?|e|err(?:or)?|f|fatal|crit(?:ical)?|panic|emerg(?:ency)?|alert|severe)$")
 _GRAVE = re2.compile(r"(?i)^(?:e|err(?:or)?|f|fatal|crit(?:ical)?|panic|emerg(?:ency)?|alert|severe)$")
@@ -181,7 +183,7 @@ def _observation(
     if strangers:
         attrs["stranger"] = "yes"
     left = ends is None and all((event.subject, int(event.time)) in hung_up for event in one.events)
-    elsewhere = users_are_well(frame) and (left or _is_elsewhere(first, frame))
+    elsewhere = users_are_well(frame) and (left or _is_elsewhere(first, frame) or _is_no_harm(one, ends is not None, frame))
     if elsewhere:
         attrs["elsewhere"] = "yes"
     last = max(_last(event) for event in one.events)
@@ -355,6 +357,39 @@ def _asks_for_a_reason(one: _Statement, ends: bool) -> bool:
         return ends or (serving and one.count >= _TWICE)
     known = bool(first.attrs.get("signature")) or (not grave and _is_an_askers(first))
     return not known and (ends or (serving and one.count >= _TWICE)) and (grave or first.name in _ALWAYS_LOUD)
+
+
+_LATER = re2.compile(r"(?i)\bdeprecat\w*|\bfuture (?:release|version)s?\b|\bwill be removed\b")
+"""What is said of versions to come."""
+
+_PASSES_BY = re2.compile(r"(?i)\b(?:transient|temporar\w+)\b.{1,300}\bretry(?:ing)?\b|\bcorrect(?:ed|able)\b")
+"""What is said of something that the program itself takes for passing and tries again, or that was corrected."""
+
+_OF_ONE = re2.compile(
+    r"(?i)\b(?:(?:from|of|for|in|to) (?:the |a |this )?(?:model )?(?:response|answer|output|completion|request)|tool calls?)\b"
+)
+"""What is said of a single request or of its answer."""
+
+
+def _is_no_harm(one: _Statement, ends: bool, frame: Frame) -> bool:
+    """Whether lines that nobody understands do no harm by their own words, or by their number, where users are well.
+
+    That is what will change in a later version, what passes by and is tried again or corrected, and what is said of single
+    requests, so few that the promise would be kept if each of them had failed.
+    """
+    if ends or one.first.kind != "residue":
+        return False
+    text = one.first.text
+    if _LATER.search(text) is not None or _PASSES_BY.search(text) is not None:
+        return True
+    return _OF_ONE.search(text) is not None and one.count <= _may_fail(frame)
+
+
+def _may_fail(frame: Frame) -> float:
+    """How many requests of the window may fail while the promise about failures is kept; 0 where nobody counts them."""
+    kept = [one for one in ledger(frame) if one.name == "error_ratio" and one.state is Promised.KEPT and one.limit is not None]
+    served = statistic(frame, "finished", tuple(frame.of("finished")), "sum", frame.grid.window, Combine.SUM)
+    return min((one.limit or 0.0 for one in kept), default=0.0) * (served.low if served is not None else 0.0)
 
 
 def _is_retried(one: _Statement, frame: Frame) -> bool:

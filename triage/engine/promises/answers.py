@@ -164,11 +164,16 @@ def _part(one: Replica, count: int, outside: "Outside | None") -> Vital:
 
 
 def _ended(one: Subject, outside: "Outside | None", frame: Frame) -> Vital | None:
-    """A replica that works now and ended in the window: what was inside may have got no answer, unless others count them all."""
+    """A replica that works now and ended in the window: what was inside may have got no answer.
+
+    Unless others count them all, or nothing was inside any more: it had been drained.
+    """
     lost, again = frame.cells("replica.lost", one), frame.cells("pod.restarts", one)
     rows = [cells[frame.grid.window] > 0 for cells in (lost, again) if cells is not None]
     gone = np.flatnonzero(np.any(np.stack(rows), axis=0)) if rows else np.zeros(0, dtype=int)
     if not len(gone) or (outside is not None and _all_answered(outside, frame.grid.first + gone, frame)):
+        return None
+    if gone[-1] - gone[0] + 1 == len(gone) and _was_empty(one, frame.grid.first + int(gone[0]), frame):
         return None
     first, last = (float(frame.grid.times[frame.grid.first + int(index)]) for index in (gone[0], gone[-1]))
     return Vital(
@@ -181,6 +186,23 @@ def _ended(one: Subject, outside: "Outside | None", frame: Frame) -> Vital | Non
         until=last,
         reason=f"{one} was gone for a while and came back; whether what was inside it was answered is not known",
     )
+
+
+def _was_empty(one: Subject, gone: int, frame: Frame) -> bool:
+    """Whether a replica held no request in its last two known cells: one alone may fall between two requests.
+
+    :param gone: the cell in which it ended
+    """
+    running, waiting = frame.cells("batch.running", one), frame.cells("queue.waiting", one)
+    if running is None:
+        return False
+    inside = (running if waiting is None else running + waiting)[: gone + 1]
+    known = inside[~np.isnan(inside)]
+    return len(known) >= _LAST and not known[-_LAST:].any()
+
+
+_LAST = 2
+"""Chosen: cells."""
 
 
 def _all_answered(outside: "Outside", cells: "np.ndarray[tuple[int], np.dtype[np.int64]]", frame: Frame) -> bool:

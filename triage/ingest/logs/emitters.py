@@ -269,8 +269,18 @@ def _by_content(head: Iterable[bytes], hint: str) -> str:
 def _is_of_the_cluster(lines: list[bytes]) -> bool:
     """Whether somebody kept what kubectl showed, and nothing of what he did."""
     said = [line for line in lines if line.strip()]
-    shown = sum(_featured(line).count("kube-events") for line in said)
-    return 2 * shown > len(said)
+    telling = [_featured(line).count("kube-events") for line in said]
+    if 2 * sum(telling) > len(said):
+        return True
+    shown = sum(tells > 0 or _ENTRY.search(line) is not None for tells, line in zip(telling, said, strict=True))
+    return sum(telling) >= _SURE and 2 * shown > len(said) and not any(_TYPED.search(line) for line in said)
+
+
+_ENTRY = re2.compile(rb"^ *[A-Z][A-Za-z /-]{1,40}:(?: |$)|^ +\S+: *(?:$|\S+$)|^ {4,}\S")
+"""A line of a description: ``Key: value``, or what is indented below one."""
+
+_TYPED = re2.compile(rb"^\S{0,60}[$#>] \S")
+"""A command that somebody typed, behind a prompt."""
 
 
 def _subject(kind: str, name: str, stem: str, service: str) -> Subject:

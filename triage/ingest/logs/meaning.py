@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache, partial
+from math import inf
 from typing import NamedTuple
 
 from triage.ingest.logs.context import Owned
@@ -291,15 +292,16 @@ class Meaning:
 
     # ------------------------------------------------------------ results
 
-    def events(self, *, cut: bool = False) -> Iterator[Event]:
+    def events(self, *, cut: bool = False, begun: float = -inf) -> Iterator[Event]:
         """All events; nothing more comes.
 
         :param cut: nobody can say what the emitter said before the window
+        :param begun: Unix time of the log's first line
         """
         yield from self._matched.events()
         yield from self._said.events()
         yield from self._counted.events()
-        yield from self._residue.events(cut=cut)
+        yield from self._residue.events(cut=cut, begun=begun)
         yield from self._identities.events()
 
 

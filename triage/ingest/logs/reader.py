@@ -287,7 +287,7 @@ class Reader:
     def events(self) -> Iterator[Event]:
         """All events, those of one sort bounded in number."""
         marks = {} if self._timed else {"untimed": "yes"}
-        for event in (*self._kept.events(), *self._meaning.events(cut=self._is_cut)):
+        for event in (*self._kept.events(), *self._meaning.events(cut=self._is_cut, begun=self._begun)):
             yield replace(event, attrs={**event.attrs, **marks}) if marks else event
         whose = _marks(self.owned) if self.owned.stranger else {}
         reported = [one for one in self._report.events() if self._window.baseline_start <= one.time <= self._window.end]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import inf
 
 from triage.ingest.logs.redaction import redacted_bytes
 from triage.ingest.logs.templates import name_of
@@ -89,17 +90,26 @@ class Residue:
             sort.last = max(sort.last, time)
         sort.starting_only = sort.starting_only and phase == "starting"
 
-    def events(self, *, cut: bool = False) -> Iterator[Event]:
+    def events(self, *, cut: bool = False, begun: float = -inf) -> Iterator[Event]:
         """One event per template: of its lines in the window, or of those before it if it has none there.
 
         :param cut: nobody can say what the emitter said before the window
+        :param begun: Unix time of the log's first line
         """
         for sort in self._sorts.values():
             unseen = sort.shown_in_window and not sort.before and not sort.starting_only
-            new = ("unknown" if cut else "yes") if unseen else ""
+            new = ("unknown" if cut or self._may_be_usual(sort, begun) else "yes") if unseen else ""
             attrs = {
                 "template": sort.template, "count": str(sort.count), "emitter": self._emitter, "level": sort.level,
                 "first": f"{sort.first:.3f}", "last": f"{sort.last:.3f}", "new": new, "phase": sort.phase,
             }  # fmt: skip
             kept = {key: value for key, value in attrs.items() if value}
             yield Event(sort.first, "residue", name_of(sort.template), sort.subject, kept, sort.text, self._source)
+
+    def _may_be_usual(self, sort: _Sort, begun: float) -> bool:
+        """Whether the log reaches back too little to miss lines in it: at their pace in the window less than one lay there.
+
+        A log that begins within the window began with its emitter.
+        """
+        before, length = self._window.start - max(begun, self._window.baseline_start), self._window.end - self._window.start
+        return 0.0 < before and sort.count * before < length
