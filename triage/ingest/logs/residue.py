@@ -112,4 +112,4 @@ class Residue:
         A log that begins within the window began with its emitter.
         """
         before, length = self._window.start - max(begun, self._window.baseline_start), self._window.end - self._window.start
-        return 0.0 < before and sort.count * before < length
+        return before > 0.0 and sort.count * before < length
