@@ -306,7 +306,9 @@ def test_titles_say_what_happened(world: World) -> None:
     assert title_of(raised).startswith("INCIDENT llm: ")
     flapping = raised.model_copy(update={"changes": (Change.RAISED, Change.FLAPPING)})
     assert title_of(flapping).startswith("INCIDENT llm (comes and goes: nothing more is told until it is over): ")
-    assert all("\n" not in title_of(one) for one in (raised, flapping))
+    named = raised.model_copy(update={"changes": (Change.CAUSE,)})
+    assert title_of(named).startswith("INCIDENT llm (the cause as it is known now): ")
+    assert all("\n" not in title_of(one) for one in (raised, flapping, named))
 
 
 def test_the_file_of_the_queue_holds_no_secret(world: World) -> None:

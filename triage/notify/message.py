@@ -132,7 +132,7 @@ def title_of(message: Message) -> str:
     words = {
         Change.RAISED: "",
         Change.WORSE: "got worse",
-        Change.CAUSE: "another cause" if Change.RAISED not in message.changes else "",
+        Change.CAUSE: "the cause as it is known now" if Change.RAISED not in message.changes else "",
         Change.FLAPPING: "comes and goes: nothing more is told until it is over",
     }
     told = [words[change] for change in message.changes if words.get(change)]
