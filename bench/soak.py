@@ -1,7 +1,7 @@
 """Runs ``triage watch`` for real: at a Prometheus and an Alertmanager, with an engine that is overloaded for a while.
 
     python -m bench.soak                  a fault comes, stays and goes; in its middle Prometheus is stopped: a quarter of an hour
-    python -m bench.soak kill [TIMES]     the watch is killed at random moments (100), its file looked into each time: 25 minutes
+    python -m bench.soak kill [TIMES]     the watch is killed at random moments (100), its file looked into each time: 20 minutes
     python -m bench.soak rest [MINUTES]   a service at rest: CPU and memory (30)
 
 It needs Debian's packages prometheus and prometheus-alertmanager. What is wrong in the end is said, and makes the exit code 1.
