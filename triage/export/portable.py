@@ -4,12 +4,24 @@ What is exported never holds where the rule does not: of alternatives those that
 one of them is left out whole, and a contradiction that cannot be asked in full counts as if it were there.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from triage.engine.derived import DERIVATIONS
 from triage.model.dialect import Dialect
-from triage.model.rule import All, Alternative, Any, Condition, Gone, Known, Measure, Not, Observed, Occurrence, Operand, Rule
+from triage.model.rule import (
+    All,
+    Alternative,
+    Any,
+    Condition,
+    Gone,
+    Measure,
+    Not,
+    Observed,
+    Occurrence,
+    Operand,
+    Rule,
+    leaves,
+)
 from triage.model.vocabulary import Scope, catalogue
 
 _FROM_AFAR = frozenset({Scope.SERVICE, Scope.GATEWAY, Scope.CLIENT})
@@ -146,22 +158,6 @@ def _way(way: Alternative, sieve: _Sieve) -> Alternative | None:
     needs = sieve.under(way.needs) if way.needs is not None else None
     refuted = sieve.over(way.refuted_by) if way.refuted_by is not None else None
     lacking = (way.needs is not None and needs is None) or (way.refuted_by is not None and refuted is None)
-    if condition is None or lacking or not any(isinstance(leaf, Measure) for leaf in _leaves(condition)):
+    if condition is None or lacking or not any(isinstance(leaf, Measure) for leaf in leaves(condition)):
         return None
     return Alternative(**{way.grade: condition, "needs": needs, "refuted_by": refuted})
-
-
-def _leaves(condition: Condition) -> Iterator[Condition]:
-    match condition:
-        case All():
-            for part in condition.all:
-                yield from _leaves(part)
-        case Any():
-            for part in condition.any:
-                yield from _leaves(part)
-        case Not():
-            yield from _leaves(condition.not_)
-        case Known():
-            return
-        case _:
-            yield condition

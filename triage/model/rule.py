@@ -239,6 +239,9 @@ def _shape(value: object) -> str | None:
     return next((tag for key, tag in _TAGS.items() if key in keys), None)
 
 
+Leaf = Measure | Occurrence | Known | Gone | Observed
+"""A condition that is made of no others."""
+
 Condition = Annotated[
     Annotated[All, Tag("all")]
     | Annotated[Any, Tag("any")]
@@ -409,12 +412,12 @@ class Rule(BaseModel):
         return tuple(part for part in (*own, self.needs, self.refuted_by, *self.expects) if part is not None)
 
     @property
-    def leaves(self) -> tuple[Condition, ...]:
+    def leaves(self) -> tuple[Leaf, ...]:
         """All of them that are made of no others."""
         return tuple(leaf for part in self.conditions for leaf in leaves(part))
 
 
-def leaves(condition: Condition) -> Iterator[Condition]:
+def leaves(condition: Condition) -> Iterator[Leaf]:
     """The conditions that a condition is made of, and that are made of no others."""
     match condition:
         case All():

@@ -1,6 +1,6 @@
 """Asks every rule of every subject that it is about."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,7 +15,7 @@ from triage.engine.rules.survey import Survey, survey
 from triage.engine.rules.verdicts import CODES, FAILS, HOLDS, OPEN, Asked, Codes
 from triage.model.diagnosis import Evidence, Verdict
 from triage.model.recording import Subject
-from triage.model.rule import GRADES, All, Alternative, Any, Condition, Gone, Grade, Measure, Not, Occurrence, Rule
+from triage.model.rule import GRADES, All, Alternative, Any, Condition, Gone, Grade, Leaf, Measure, Occurrence, Rule
 from triage.model.vocabulary import Scope, catalogue
 
 PRESENT, ABSENT, UNKNOWN = Verdict.PRESENT, Verdict.ABSENT, Verdict.UNKNOWN
@@ -358,23 +358,15 @@ def _hosts(frame: Frame, rule: Rule) -> list[Subject]:
 
 def signals_of(rule: Rule) -> tuple[str, ...]:
     """All signals that a rule speaks of."""
-    return tuple(dict.fromkeys(name for part in rule.conditions for name in signals_in(part)))
+    return tuple(dict.fromkeys(name for leaf in rule.leaves if (name := _signal_of(leaf))))
 
 
-def signals_in(condition: Condition) -> Iterator[str]:
-    """The signals that a condition speaks of."""
-    match condition:
-        case All():
-            for part in condition.all:
-                yield from signals_in(part)
-        case Any():
-            for part in condition.any:
-                yield from signals_in(part)
-        case Not():
-            yield from signals_in(condition.not_)
+def _signal_of(leaf: Leaf) -> str:
+    """The signal that a condition asks; empty if it asks none."""
+    match leaf:
         case Measure():
-            yield condition.signal
+            return leaf.signal
         case Gone():
-            yield condition.gone
+            return leaf.gone
         case _:
-            return
+            return ""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from triage.model.rule import All, Any, Condition, Gone, Known, Measure, Not, Observed, Occurrence
+from triage.model.rule import Condition, Gone, Known, Leaf, Measure, Observed, Occurrence, leaves
 from triage.model.vocabulary import Scope, catalogue
 
 _BY_SCOPE = {
@@ -49,20 +49,10 @@ def family_of(signal: str) -> str:
 
 def families_of(condition: Condition) -> Iterator[str]:
     """The families that a condition asks, in the order of its parts."""
-    match condition:
-        case All():
-            for part in condition.all:
-                yield from families_of(part)
-        case Any():
-            for part in condition.any:
-                yield from families_of(part)
-        case Not():
-            yield from families_of(condition.not_)
-        case _:
-            yield _of_leaf(condition)
+    return map(_of_leaf, leaves(condition))
 
 
-def _of_leaf(condition: Measure | Gone | Known | Occurrence | Observed) -> str:
+def _of_leaf(condition: Leaf) -> str:
     """The family of a condition that is no combination."""
     match condition:
         case Measure():

@@ -11,7 +11,7 @@ from typing import Literal
 
 from triage.model.diagnosis import Verdict
 from triage.model.recording import CHANGE_KINDS, LOG, Event, Origin, Recording, Source, SourceState
-from triage.model.rule import All, Any, Condition, Gone, Known, Measure, Not, Occurrence
+from triage.model.rule import Gone, Known, Leaf, Measure, Occurrence
 from triage.score.sweeps.trial import Trial, holds
 from triage.score.sweeps.under import UnderChange
 
@@ -151,26 +151,18 @@ def _is_kind(kind: str, asked: str) -> bool:
 def _conditions(case: UnderChange) -> set[Lost]:
     """The names that the rule of the first finding asks for."""
     rule = next((rule for rule in case.bench.rules if rule.id == case.before.first), None)
-    return {name for part in (rule.conditions if rule else ()) for name in _asked(part)}
+    return {name for leaf in (rule.leaves if rule else ()) for name in _asked(leaf)}
 
 
-def _asked(condition: Condition) -> Iterator[Lost]:
-    match condition:
-        case All():
-            for part in condition.all:
-                yield from _asked(part)
-        case Any():
-            for part in condition.any:
-                yield from _asked(part)
-        case Not():
-            yield from _asked(condition.not_)
+def _asked(leaf: Leaf) -> Iterator[Lost]:
+    match leaf:
         case Measure():
-            yield Lost("signal", condition.signal)
+            yield Lost("signal", leaf.signal)
         case Gone():
-            yield Lost("signal", condition.gone)
+            yield Lost("signal", leaf.gone)
         case Known():
-            yield Lost("fact", condition.fact)
+            yield Lost("fact", leaf.fact)
         case Occurrence():
-            yield from (Lost("event", name, condition.event) for name in condition.name or ("",))
+            yield from (Lost("event", name, leaf.event) for name in leaf.name or ("",))
         case _:
             return
