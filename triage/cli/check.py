@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from triage.cli.flags import add_format_flag, add_setting_flags, add_source_flags, examples
+from triage.cli.flags import add_choice_flags, add_format_flag, add_memory_flags, add_setting_flags, add_source_flags, examples
 from triage.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -29,15 +29,7 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
             "triage check --shard 0/4",
         ),
     )
-    parser.add_argument("services", metavar="SERVICE", nargs="*", help="services of triage.toml, by name or pattern (all)")
-    parser.add_argument(
-        "--label",
-        metavar="KEY=VALUE",
-        dest="label",
-        action="append",
-        default=[],
-        help="only services whose tags or labels in triage.toml say so; VALUE may be a pattern (may be repeated: all must hold)",
-    )
+    add_choice_flags(parser)
     parser.add_argument(
         "--shard",
         metavar="INDEX/COUNT",
@@ -49,16 +41,7 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
     limits.add_argument("--each", metavar="SECONDS", help="longest time for one service; what takes longer is unknown (60)")
     limits.add_argument("--budget", metavar="SECONDS", help="longest time for everything; what is not done by then is unknown")
     limits.add_argument("--jobs", metavar="N", type=int, help="services at the same time (8), two at most at one Prometheus")
-    memory = parser.add_argument_group("memory")
-    memory.add_argument(
-        "--state",
-        metavar="FILE",
-        type=Path,
-        help="where 'triage history' finds what became different (~/.local/state/triage/history.sqlite)",
-    )
-    memory.add_argument(
-        "--keep", metavar="SIZE", help="room for recordings of what became different, the oldest go first (500MB); 0 keeps none"
-    )
+    memory = add_memory_flags(parser, "where 'triage history' finds what became different")
     memory.add_argument("--no-state", action="store_true", help="remember nothing")
     report = parser.add_argument_group("answer")
     report.add_argument("--brief", action="store_true", help="five lines that suffice for each service instead of one")

@@ -35,6 +35,32 @@ def add_source_flags(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_choice_flags(parser: argparse.ArgumentParser) -> None:
+    """What says which services of triage.toml are meant."""
+    parser.add_argument("services", metavar="SERVICE", nargs="*", help="services of triage.toml, by name or pattern (all)")
+    parser.add_argument(
+        "--label",
+        metavar="KEY=VALUE",
+        dest="label",
+        action="append",
+        default=[],
+        help="only services whose tags or labels in triage.toml say so; VALUE may be a pattern (may be repeated: all must hold)",
+    )
+
+
+def add_memory_flags(parser: argparse.ArgumentParser, what: str) -> "argparse._ArgumentGroup":
+    """Flags that say where looks are remembered, and how much room is for recordings of them.
+
+    :param what: what the file is to the command
+    """
+    group = parser.add_argument_group("memory")
+    group.add_argument("--state", metavar="FILE", type=Path, help=f"{what} (~/.local/state/triage/history.sqlite)")
+    group.add_argument(
+        "--keep", metavar="SIZE", help="room for recordings of what became different, the oldest go first (500MB); 0 keeps none"
+    )
+    return group
+
+
 def add_setting_flags(parser: argparse.ArgumentParser, *more: Setting) -> None:
     """The flag that says which settings count, and those of the others that the command heeds."""
     group = parser.add_argument_group("settings")

@@ -1,10 +1,9 @@
 """``triage watch``: services looked at again and again, and people told of what became different."""
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from triage.cli.flags import add_setting_flags, add_source_flags, examples
+from triage.cli.flags import add_choice_flags, add_memory_flags, add_setting_flags, add_source_flags, examples
 from triage.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -27,15 +26,7 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
             "triage watch --listen 0.0.0.0:8018 --state /var/lib/triage/history.sqlite",
         ),
     )
-    parser.add_argument("services", metavar="SERVICE", nargs="*", help="services of triage.toml, by name or pattern (all)")
-    parser.add_argument(
-        "--label",
-        metavar="KEY=VALUE",
-        dest="label",
-        action="append",
-        default=[],
-        help="only services whose tags or labels in triage.toml say so; VALUE may be a pattern (may be repeated: all must hold)",
-    )
+    add_choice_flags(parser)
     pace = parser.add_argument_group("how often")
     pace.add_argument("--every", metavar="SECONDS", dest="pause", help="from one look at a service to the next (60)")
     pace.add_argument(
@@ -49,16 +40,7 @@ def add(commands: "argparse._SubParsersAction[Parser]") -> "Parser":
     told.add_argument(
         "--listen", metavar="HOST:PORT", help="where /metrics and /healthz are served (127.0.0.1:8018); 'none': nowhere"
     )
-    memory = parser.add_argument_group("memory")
-    memory.add_argument(
-        "--state",
-        metavar="FILE",
-        type=Path,
-        help="what is remembered and still to be told (~/.local/state/triage/history.sqlite)",
-    )
-    memory.add_argument(
-        "--keep", metavar="SIZE", help="room for recordings of what became different, the oldest go first (500MB); 0 keeps none"
-    )
+    add_memory_flags(parser, "what is remembered and still to be told")
     add_source_flags(parser)
     add_setting_flags(parser, "rules", "dialects", "signatures", "playbooks")
     return parser
