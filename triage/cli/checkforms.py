@@ -2,10 +2,8 @@
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from triage.checks.junit import junit
@@ -14,6 +12,7 @@ from triage.checks.outcome import WORDS, Checked, worst
 from triage.errors import UsageError
 from triage.model.diagnosis import RuleSet
 from triage.render.safe import inert_text, json_escaped, markdown
+from triage.wholefile import whole
 
 
 def brief_form(args: argparse.Namespace) -> str:
@@ -86,12 +85,8 @@ def _write(path: Path, document: str) -> None:
 
     :raises UsageError: it cannot be written
     """
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        partial.write_text(document, encoding="utf-8")
-        partial.replace(path)
+        with whole(path) as beside:
+            beside.write_text(document, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror or error}", "name a file where you may write") from error
-    finally:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from triage.errors import DataError, UsageError
+from triage.wholefile import whole
 
 _LARGEST = 1 << 20
 
@@ -64,9 +65,8 @@ def write_progress(path: Path, progress: Progress) -> None:
     text = json.dumps(progress.model_dump(), indent=1, sort_keys=True) + "\n"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        beside = path.with_suffix(".new")
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(path)
+        with whole(path) as beside:
+            beside.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(
             f"{path} cannot be written: {error.strerror or error}", "set XDG_STATE_HOME to a folder of yours"

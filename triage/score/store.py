@@ -13,6 +13,7 @@ from triage.ingest.files.incident import joined, logs_of, metrics_of, open_incid
 from triage.ingest.language import Language, load_language
 from triage.model.recording import Recording
 from triage.score.cases import Case
+from triage.wholefile import whole
 
 _READING = ("ingest", "model")
 """Packages whose files decide what a recording is, beside dialects and signatures."""
@@ -61,9 +62,8 @@ def cache_folder() -> Path:
 def _keep(path: Path, value: object) -> None:
     """Writes a file that is there as a whole or not at all, and that nobody else can write."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    half = path.with_suffix(f".{os.getpid()}")
-    half.write_bytes(pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL))
-    half.replace(path)
+    with whole(path) as beside:
+        beside.write_bytes(pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL))
 
 
 def _key(case: Path, language: Language) -> str:

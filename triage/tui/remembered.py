@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from triage.language.lang import Lang
 from triage.statehome import state_path
+from triage.wholefile import whole
 
 _LARGEST = 4096
 _LEAST, _MOST, _STEP = 20, 80, 10
@@ -77,6 +78,5 @@ def write_remembered(path: Path | None, kept: Remembered) -> None:
         return
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        beside = path.with_suffix(".new")
-        beside.write_text(kept.model_dump_json(indent=1) + "\n", encoding="utf-8")
-        beside.replace(path)
+        with whole(path) as beside:
+            beside.write_text(kept.model_dump_json(indent=1) + "\n", encoding="utf-8")

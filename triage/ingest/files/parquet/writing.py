@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from math import nan
 from pathlib import Path
@@ -25,6 +24,7 @@ from triage.model.recording import (
     Window,
 )
 from triage.model.vocabulary import Scope
+from triage.wholefile import whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,15 +41,11 @@ def write_recording(recording: Recording, path: Path) -> None:
     :raises DataError: the recording holds what no recording may hold, a value that is not finite
     :raises UsageError: the file cannot be written
     """
-    partial_path = path.with_name(f".{path.name}.partial")
     try:
-        _write(recording, partial_path)
-        partial_path.replace(path)
+        with whole(path) as beside:
+            _write(recording, beside)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror or error}", "name a file where you may write") from error
-    finally:
-        with suppress(OSError):
-            partial_path.unlink(missing_ok=True)
 
 
 def _document(recording: Recording, origins: Sequence[Origin]) -> bytes:
