@@ -248,6 +248,7 @@ def test_the_command_serves_metrics_says_that_it_is_well_and_ends_when_it_is_tol
     assert process.returncode == 0
     assert out.splitlines()[-1].endswith(" ended")
     assert "watching llm-prod every 1 s; told: nobody" in out
+    assert out.count(f"llm-prod: inconclusive; Prometheus at http://127.0.0.1:{nobody} refuses connections") == 1
     assert err == ""
 
 

@@ -77,7 +77,7 @@ def watched(args: argparse.Namespace) -> ExitCode:
             stack.enter_context(serving.serving(*address, board))
         sampled = frozenset(one.name for one in services if _is_sampled(one))
         lookers = [_looker(one, span, parts) for one in services]
-        rounds = Rounds(lookers, tempo, board, couriers, _tell, _complain, sampled)
+        rounds = Rounds(lookers, tempo, board, couriers, _Teller(), _complain, sampled)
         stack.enter_context(_ended_by_signals(rounds.stop))
         _say(_greeting(services, receivers, tempo, listen))
         rounds.run()
@@ -285,12 +285,22 @@ def _farewell(receivers: Mapping[str, Receiver], outbox: Outbox) -> str:
     return f"ended; messages that wait on disk: {waits}" if waits else "ended"
 
 
-def _tell(seen: Seen) -> None:
-    """A line for each thing that became different."""
-    for one in seen.news:
-        _say(f"{seen.service}: {told(one, one.time)}")
-    if seen.error and seen.news:
-        _say(f"{seen.service}: {seen.error}")
+class _Teller:
+    """Writes a line for each thing that became different, and one for how a service is found, also where nobody can tell."""
+
+    def __init__(self) -> None:
+        self._found: set[str] = set()
+
+    def __call__(self, seen: Seen) -> None:
+        """Write of one look."""
+        for one in seen.news:
+            _say(f"{seen.service}: {told(one, one.time)}")
+        is_first = seen.service not in self._found
+        self._found.add(seen.service)
+        if seen.error and (seen.news or is_first):
+            _say(f"{seen.service}: {seen.error}")
+        elif is_first and not seen.news and seen.diagnosis is not None:
+            _say(f"{seen.service}: {seen.diagnosis.status}; {seen.diagnosis.headline}")
 
 
 def _complain(service: str, error: TriageError) -> None:
