@@ -27,7 +27,7 @@ from urllib.parse import urlsplit
 
 import bench.fleet
 from bench.fleet import CARDS, FAULTS, OBJECTIVES, SERVICE, Fleet, parts
-from tests.servers import Ask, Front, Reply, free_port, get, program, running, serving
+from tests.servers import Ask, Front, Reply, imported, program, prometheus, serving, victoria_metrics
 from triage.ingest.raw import RawSeries
 
 HERE = Path(__file__).resolve().parents[1]
@@ -102,26 +102,18 @@ def prometheus_of(fleet: Fleet, folder: Path) -> Iterator[Server]:
         subprocess.run(made, check=True, stdout=subprocess.DEVNULL)
     text.unlink()
     (folder / "prometheus.yml").touch()
-    address = f"127.0.0.1:{free_port()}"
-    command = [program("prometheus", "prometheus"), f"--config.file={folder / 'prometheus.yml'}", f"--storage.tsdb.path={data}"]
-    command += [f"--web.listen-address={address}", "--storage.tsdb.retention.time=100y"]
-    with running(command, f"http://{address}/-/ready", folder / "server.log"):
-        yield Server(f"http://{address}", _pid_of(address))
+    with prometheus(folder, f"--storage.tsdb.path={data}") as address:
+        yield Server(address, _pid_of(urlsplit(address).netloc))
 
 
 @contextmanager
 def victoria_metrics_of(fleet: Fleet, folder: Path) -> Iterator[Server]:
     """A VictoriaMetrics that holds a fleet."""
-    address = f"127.0.0.1:{free_port()}"
-    command = [program("victoria-metrics", "victoria-metrics"), f"-storageDataPath={folder / 'data'}"]
-    command += [f"-httpListenAddr={address}", "-retentionPeriod=100y", "-maxLabelsPerTimeseries=100"]
-    with running(command, f"http://{address}/health", folder / "server.log"):
+    with victoria_metrics(folder) as address:
         for part in parts(fleet):
             rows = (f"{series} {round(float(moment) * 1000)}\n" for series, _, moment in (x.rpartition(" ") for x in lines(part)))
-            status, body = get(f"http://{address}/api/v1/import/prometheus", "".join(rows).encode())
-            assert status in {200, 204}, body
-        get(f"http://{address}/internal/force_flush")
-        yield Server(f"http://{address}", _pid_of(address))
+            imported(address, "".join(rows))
+        yield Server(address, _pid_of(urlsplit(address).netloc))
 
 
 def _pid_of(address: str) -> int:

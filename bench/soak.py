@@ -23,8 +23,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.engines import FakeEngine, engine_at
 from tests.notify.files import damage, standing, unpaired
-from tests.servers import free_port, get, program, running
-from tests.watch.test_watch import alertmanager, heard, hooked
+from tests.servers import alertmanager, free_port, get, heard, hooked, prometheus
 
 SCRAPE = 5
 
@@ -70,9 +69,7 @@ class Bench:
         """Prometheus, at the same address as before."""
         folder = self.folder / "prometheus"
         port = self.address or f"127.0.0.1:{free_port()}"
-        command = [program("prometheus", "prometheus"), f"--config.file={folder / 'prometheus.yml'}"]
-        command += [f"--web.listen-address={port}", "--storage.tsdb.path=data"]
-        self.server.enter_context(running(command, f"http://{port}/-/ready", folder / "prometheus.log"))
+        self.server.enter_context(prometheus(folder, f"--storage.tsdb.path={folder / 'data'}", at=port))
         self.address = port
 
     def watch(self, *more: str) -> None:

@@ -1,7 +1,7 @@
-"""Real servers for tests: Prometheus and VictoriaMetrics with recorded metrics, and a front before them that can misbehave.
+"""Real servers for tests: Prometheus and VictoriaMetrics with recorded metrics, Alertmanager, and fronts that can misbehave.
 
-The programs come from Debian's packages ``prometheus`` and ``victoria-metrics``. A test that needs one fails without it: a
-source that never met the real thing is not tested.
+The programs come from Debian's packages ``prometheus``, ``victoria-metrics`` and ``prometheus-alertmanager``. A test that
+needs one fails without it: a source that never met the real thing is not tested.
 """
 
 import json
@@ -21,7 +21,7 @@ from http.client import HTTPConnection, HTTPResponse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from typing import AnyStr, Literal
+from typing import Any, AnyStr, Literal
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -142,9 +142,12 @@ def prometheus_holding(cases: Sequence[bytes], folder: Path) -> Iterator[Stored]
 
 
 @contextmanager
-def prometheus(folder: Path, *options: str) -> Iterator[str]:
-    """A Prometheus that runs on the folder's prometheus.yml; gives its address."""
-    address = f"127.0.0.1:{free_port()}"
+def prometheus(folder: Path, *options: str, at: str = "") -> Iterator[str]:
+    """A Prometheus that runs on the folder's prometheus.yml; gives its address.
+
+    :param at: host and port where it listens, if not anywhere
+    """
+    address = at or f"127.0.0.1:{free_port()}"
     command = [program("prometheus", "prometheus"), f"--config.file={folder / 'prometheus.yml'}"]
     command += [f"--web.listen-address={address}", "--storage.tsdb.retention.time=100y", *options]
     with running(command, f"http://{address}/-/ready", folder / "prometheus.log"):
@@ -152,19 +155,31 @@ def prometheus(folder: Path, *options: str) -> Iterator[str]:
 
 
 @contextmanager
-def victoria_metrics_with(metrics: bytes, folder: Path) -> Iterator[Stored]:
-    """A VictoriaMetrics that holds these OpenMetrics samples. It takes none that lie in the future."""
+def victoria_metrics(folder: Path) -> Iterator[str]:
+    """A VictoriaMetrics that keeps what it is given in a folder; gives its address."""
     address = f"127.0.0.1:{free_port()}"
     command = [program("victoria-metrics", "victoria-metrics"), f"-storageDataPath={folder / 'data'}"]
     command += [f"-httpListenAddr={address}", "-retentionPeriod=100y", "-maxLabelsPerTimeseries=100"]
     with running(command, f"http://{address}/health", folder / "victoria-metrics.log"):
+        yield f"http://{address}"
+
+
+def imported(address: str, rows: str) -> None:
+    """Give a VictoriaMetrics samples, one a line, with times in milliseconds; they can be asked for at once."""
+    status, body = get(f"{address}/api/v1/import/prometheus", rows.encode())
+    assert status in {200, 204}, body
+    get(f"{address}/internal/force_flush")
+
+
+@contextmanager
+def victoria_metrics_with(metrics: bytes, folder: Path) -> Iterator[Stored]:
+    """A VictoriaMetrics that holds these OpenMetrics samples. It takes none that lie in the future."""
+    with victoria_metrics(folder) as address:
         lines = [line.rpartition(" ") for line in metrics.decode().splitlines() if line and line[0] != "#"]
         moved = max(0.0, max(float(moment) for _, _, moment in lines) - time.time() + _MARGIN)
         rows = "".join(f"{series} {round((float(moment) - moved) * 1000)}\n" for series, _, moment in lines)
-        status, body = get(f"http://{address}/api/v1/import/prometheus", rows.encode())
-        assert status in {200, 204}, body
-        get(f"http://{address}/internal/force_flush")
-        yield Stored(f"http://{address}", moved)
+        imported(address, rows)
+        yield Stored(address, moved)
 
 
 def recorded(name: str) -> bytes:
@@ -308,6 +323,42 @@ def serving(front: Front, certificate: Path | None = None) -> Iterator[Front]:
         stack.callback(server.shutdown)
         front.address = f"{'http' if certificate is None else 'https'}://127.0.0.1:{server.server_port}"
         yield front
+
+
+@contextmanager
+def alertmanager(folder: Path, hook: str) -> Iterator[str]:
+    """An Alertmanager that tells a webhook at once."""
+    folder.mkdir()
+    config = {
+        "route": {"receiver": "hook", "group_by": ["service", "alertname"], "group_wait": "0s", "group_interval": "1s"},
+        "receivers": [{"name": "hook", "webhook_configs": [{"url": hook, "send_resolved": True}]}],
+    }
+    (folder / "alertmanager.yml").write_text(json.dumps(config), encoding="utf-8")
+    address = f"127.0.0.1:{free_port()}"
+    command = [program("prometheus-alertmanager", "prometheus-alertmanager"), f"--config.file={folder / 'alertmanager.yml'}"]
+    command += [f"--web.listen-address={address}", "--cluster.listen-address=", f"--storage.path={folder / 'data'}"]
+    with running(command, f"http://{address}/-/ready", folder / "alertmanager.log"):
+        yield f"http://{address}"
+
+
+@contextmanager
+def hooked() -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """A webhook, and what it was sent."""
+    got: list[dict[str, Any]] = []
+    front = Front()
+
+    def passed(ask: Ask, target: str, body: bytes) -> Reply:
+        got.append(json.loads(body))
+        return Reply(200, b"")
+
+    front.answer = passed  # type: ignore[method-assign]
+    with serving(front):
+        yield front.address, got
+
+
+def heard(got: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Alerts as an Alertmanager told them: name, and whether it fires or is resolved."""
+    return [(alert["labels"]["alertname"], alert["status"]) for body in got for alert in body["alerts"]]
 
 
 def self_signed(folder: Path) -> tuple[Path, Path]:

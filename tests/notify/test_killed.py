@@ -1,16 +1,14 @@
 """A program that is killed at any moment leaves a whole file, loses no message, and sends none as another one."""
 
-import json
 import random
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 from tests.notify.files import damage, standing, unpaired
-from tests.servers import Ask, Front, Reply, serving
+from tests.servers import hooked
 
 WATCH = """
 import sys
@@ -60,23 +58,16 @@ def looked(state: Path) -> int:
 
 def test_a_watch_that_is_killed_tells_everything_once(tmp_path: Path) -> None:
     """Killed at random moments; the next one goes on from the file. Who heeds ids hears of each begin and end once."""
-    state, chance, got = tmp_path / "history.sqlite", random.Random(5), list[dict[str, Any]]()
-    front = Front()
-
-    def passed(ask: Ask, target: str, body: bytes) -> Reply:
-        got.append(json.loads(body))
-        return Reply(200, b"")
-
-    front.answer = passed  # type: ignore[method-assign]
-    with serving(front):
+    state, chance = tmp_path / "history.sqlite", random.Random(5)
+    with hooked() as (hook, got):
         for _ in range(4):
-            process = start(state, front.address, looked(state), 100_000)
+            process = start(state, hook, looked(state), 100_000)
             time.sleep(chance.uniform(0.05, 0.6))
             process.send_signal(signal.SIGKILL)
             process.communicate()
             assert damage(state) == []
         end = (looked(state) // 100 + 1) * 100
-        process = start(state, front.address, looked(state), end)
+        process = start(state, hook, looked(state), end)
         process.communicate(timeout=120)
         assert process.returncode == 0
     assert damage(state) == []

@@ -1,14 +1,13 @@
 """A watch at a real Prometheus and a real Alertmanager: what people hear of a fault that comes, stays and goes."""
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,7 +17,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.engines import FakeEngine
-from tests.servers import Ask, Front, Reply, ended, free_port, get, program, prometheus_with, running, serving
+from tests.servers import alertmanager, ended, free_port, get, heard, hooked, prometheus, prometheus_with
 from triage.archive import archive_of
 from triage.cli import parser
 from triage.cli.effective import judging_of
@@ -64,37 +63,6 @@ def _labels(labels: dict[str, str]) -> str:
     return "{" + ",".join(f'{name}="{value}"' for name, value in labels.items()) + "}"
 
 
-@contextmanager
-def alertmanager(folder: Path, hook: str) -> Iterator[str]:
-    """An Alertmanager that tells a webhook at once."""
-    folder.mkdir()
-    config = {
-        "route": {"receiver": "hook", "group_by": ["service", "alertname"], "group_wait": "0s", "group_interval": "1s"},
-        "receivers": [{"name": "hook", "webhook_configs": [{"url": hook, "send_resolved": True}]}],
-    }
-    (folder / "alertmanager.yml").write_text(json.dumps(config), encoding="utf-8")
-    address = f"127.0.0.1:{free_port()}"
-    command = [program("prometheus-alertmanager", "prometheus-alertmanager"), f"--config.file={folder / 'alertmanager.yml'}"]
-    command += [f"--web.listen-address={address}", "--cluster.listen-address=", f"--storage.path={folder / 'data'}"]
-    with running(command, f"http://{address}/-/ready", folder / "alertmanager.log"):
-        yield f"http://{address}"
-
-
-@contextmanager
-def hooked() -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """A webhook, and what it was sent."""
-    got: list[dict[str, Any]] = []
-    front = Front()
-
-    def passed(ask: Ask, target: str, body: bytes) -> Reply:
-        got.append(json.loads(body))
-        return Reply(200, b"")
-
-    front.answer = passed  # type: ignore[method-assign]
-    with serving(front):
-        yield front.address, got
-
-
 def waited(until: Any, seconds: float = 20.0) -> bool:
     """Whether something came true in time."""
     end = time.monotonic() + seconds
@@ -103,11 +71,6 @@ def waited(until: Any, seconds: float = 20.0) -> bool:
             return True
         time.sleep(0.05)
     return bool(until())
-
-
-def heard(got: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
-    """Alerts as an Alertmanager told them: name, and whether it fires or is resolved."""
-    return [(alert["labels"]["alertname"], alert["status"]) for body in got for alert in body["alerts"]]
 
 
 class World:
@@ -192,10 +155,9 @@ def test_a_fault_is_told_once_when_it_comes_and_once_when_it_goes(tmp_path: Path
             assert waited(lambda: heard(got) == [("TriageTrouble", "firing")]), heard(got)
         blind = world.looks(looker, STOPPED, STARTED)
         assert waited(lambda: heard(got)[1:] == [("TriageBlind", "firing")]), heard(got)
-        command = [program("prometheus", "prometheus"), f"--config.file={folder / 'prometheus.yml'}"]
-        command += [f"--web.listen-address={server.address.removeprefix('http://')}", f"--storage.tsdb.path={folder / 'data'}"]
-        command += ["--storage.tsdb.retention.time=100y"]
-        stack.enter_context(running(command, f"{server.address}/-/ready", folder / "again.log"))
+        stack.enter_context(
+            prometheus(folder, f"--storage.tsdb.path={folder / 'data'}", at=server.address.removeprefix("http://"))
+        )
         after = world.looks(looker, STARTED, END - 30.0)
         assert waited(lambda: ("TriageTrouble", "resolved") in heard(got)), heard(got)
     for name in ("TriageTrouble", "TriageBlind"):
