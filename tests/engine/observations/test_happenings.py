@@ -348,6 +348,8 @@ def test_what_a_gateway_says_of_another_model_is_not_ours(text: str, *, elsewher
         ("transient error while exporting traces, retrying in 2s", 90, False),
         ("bus error: severity=correctable", 90, False),
         ("bus error: severity=uncorrectable", 90, True),
+        ("bus error: it could not be corrected", 90, True),
+        ("lost the peer; not a transient error, retrying is useless", 90, True),
         ("error in extracting tool call from response", 9, False),
         ("error in extracting tool call from response", 900, True),
         ("error in the flux chamber", 9, True),

@@ -365,6 +365,11 @@ _LATER = re2.compile(r"(?i)\bdeprecat\w*|\bfuture (?:release|version)s?\b|\bwill
 _PASSES_BY = re2.compile(r"(?i)\b(?:transient|temporar\w+)\b.{1,300}\bretry(?:ing)?\b|\bcorrect(?:ed|able)\b")
 """What is said of something that the program itself takes for passing and tries again, or that was corrected."""
 
+_DOES_NOT = re2.compile(
+    r"(?i)\b(?:not|cannot|never|fail\w*|unable) .{0,20}\bcorrect(?:ed|able)\b|\bnot (?:a )?(?:transient|temporar)"
+)
+"""The same words, denied."""
+
 _OF_ONE = re2.compile(
     r"(?i)\b(?:(?:from|of|for|in|to) (?:the |a |this )?(?:model )?(?:response|answer|output|completion|request)|tool calls?)\b"
 )
@@ -380,7 +385,8 @@ def _is_no_harm(one: _Statement, ends: bool, frame: Frame) -> bool:
     if ends or one.first.kind != "residue":
         return False
     text = one.first.text
-    if _LATER.search(text) is not None or _PASSES_BY.search(text) is not None:
+    passes_by = _PASSES_BY.search(text) is not None and _DOES_NOT.search(text) is None
+    if passes_by or _LATER.search(text) is not None:
         return True
     return _OF_ONE.search(text) is not None and one.count <= _may_fail(frame)
 
