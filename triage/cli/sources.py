@@ -20,14 +20,11 @@ from triage.ingest.files.incident import read_any
 from triage.ingest.language import Language
 from triage.ingest.logs import window_of_logs
 from triage.model.recording import Recording, Window
-from triage.model.service import Service
+from triage.model.service import NAMELESS, Service
 from triage.plugins import load_collectors
 from triage.sdk import Collector, Request
 from triage.settings import Defaults, Settings
 from triage.timespan import duration, moment, seconds
-
-NAMELESS = "this-machine"
-"""What a service is called that nobody named: whatever runs here."""
 
 _BASELINE_WINDOWS = 3.0
 """A baseline that nobody asked for is at most so long: points are spread over both, and a short window needs fine steps."""

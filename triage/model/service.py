@@ -8,6 +8,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_valida
 
 from triage.model.vocabulary import catalogue
 
+NAMELESS = "this-machine"
+"""What a service is called that nobody named: whatever runs here, or was handed over."""
+
 
 def _end_of(value: object) -> object:
     """Unix seconds of a moment as TOML or RFC 3339 writes it; of a day its end. UTC where no zone is given."""

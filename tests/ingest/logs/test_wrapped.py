@@ -9,16 +9,17 @@ import pytest
 from triage.ingest.files.incident import read_any
 from triage.ingest.logs import LogReading, read_logs, window_of_logs
 from triage.model.recording import Event, SourceState, Subject, Window
+from triage.model.service import NAMELESS
 from triage.model.vocabulary import Scope
 
 END = datetime(2026, 9, 16, 12, 30, tzinfo=UTC).timestamp()
 WINDOW = Window(END - 1800.0, END, END - 5400.0)
 
 
-def read(folder: Path, text: str, name: str = "paste.txt", *, alone: bool = False) -> LogReading:
+def read(folder: Path, text: str, name: str = "paste.txt", *, alone: bool = False, service: str = "chat") -> LogReading:
     path = folder / name
     path.write_text(text, encoding="utf-8")
-    return read_logs([path], WINDOW, "chat", alone=alone)
+    return read_logs([path], WINDOW, service, alone=alone)
 
 
 def named(reading: LogReading, name: str) -> list[Event]:
@@ -74,6 +75,15 @@ def test_the_only_workload(tmp_path: Path) -> None:
     assert named(serving, "cuda-oom")[0].subject == Subject(Scope.REPLICA, "my-llm-7c9f5d4b8-x2x4p")
     working = read(tmp_path, line.format("Too many open files"), alone=True)
     assert all(event.subject is None or event.subject.scope is not Scope.REPLICA for event in working.events)
+
+
+def test_what_was_handed_over_where_nobody_named_a_service(tmp_path: Path) -> None:
+    """Events of one workload alone are asked about, though nothing shows what it serves; of two, nobody knows."""
+    line = "2026-09-16T12:10:00Z Warning FailedAttachVolume llm/pod/{}-7d44c9b8-w2xtn Multi-Attach error for volume pvc-1\n"
+    one = read(tmp_path, line.format("llm-prod"), alone=True, service=NAMELESS)
+    assert [event.attrs.get("stranger") for event in one.events] == [None] * len(one.events) != []
+    two = read(tmp_path, line.format("llm-prod") + line.format("batch"), alone=True, service=NAMELESS)
+    assert {event.attrs.get("stranger") for event in two.events} == {"yes"}
 
 
 # ---------------------------------------------------------------- kubectl

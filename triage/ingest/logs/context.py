@@ -11,6 +11,7 @@ from triage.ingest.logs.changes import workload_of
 from triage.ingest.logs.emitters import Subjects
 from triage.ingest.logs.loading import Signatures
 from triage.model.recording import Subject, Window
+from triage.model.service import NAMELESS
 from triage.model.vocabulary import Scope
 
 _EXPORTER = re2.compile(r"(?i)(?:^|-)(?:\w*exporter|kube-state-metrics)(?:-|$)")
@@ -93,14 +94,14 @@ class Context:
         """The same, with the one workload that is seen taken for ours, whatever it is called.
 
         Only if no pod goes by the service's name, and the one workload there is serves a model: a lone pod of somebody's
-        batch job must not become the service.
+        batch job must not become the service. Where nobody named a service, what was handed over is what is asked about.
 
         :param seen: pods, and whether something shows that they serve a model
         """
         if any(self.subjects(pod) is not None or self.is_ours(pod) for pod in seen):
             return self
         workloads = {workload_of(pod) for pod in seen if _EXPORTER.search(pod) is None}
-        if len(workloads) != 1 or not any(seen.values()):
+        if len(workloads) != 1 or not (self.service == NAMELESS or any(seen.values())):
             return self
         return replace(self, adopted=workloads.pop())
 
