@@ -11,17 +11,14 @@ from rich.cells import cell_len
 from tests.kinds import kinds
 from tests.sentences import faults, slips
 from triage.engine.diagnose import diagnose
-from triage.engine.frame import Frame
 from triage.engine.rules import evaluate
-from triage.engine.rules.evaluate import Ruling
+from triage.engine.rules.evaluate import Asking, Ruling
 from triage.engine.rules.loading import load_rules
 from triage.engine.rules.survey import survey
-from triage.engine.rules.verdicts import Asked
 from triage.errors import TriageError
 from triage.language.speaking import speak
 from triage.learn.words import book
 from triage.model.diagnosis import Diagnosis
-from triage.model.recording import Subject
 from triage.model.rule import Rule
 from triage.playbooks import advice
 from triage.render.answer import five_lines
@@ -96,11 +93,10 @@ def asked_both_ways(patch: pytest.MonkeyPatch) -> list[str]:
     odd: list[str] = []
     asked_as_ever = evaluate.ruling_of
 
-    def ruling_of(frame: Frame, rule: Rule, onset: float | None, together: dict[tuple[Subject, ...], Asked]) -> Ruling:
-        ruling = asked_as_ever(frame, rule, onset, together)
+    def ruling_of(rule: Rule, asking: Asking) -> Ruling:
+        ruling = asked_as_ever(rule, asking)
         subjects = tuple(ruling.subjects)
-        asked = together.setdefault(subjects, Asked(frame, subjects, onset))
-        at_once = Ruling(rule, subjects, ruling.answer, survey(rule, asked))
+        at_once = Ruling(rule, subjects, ruling.answer, survey(rule, asking.together(subjects)))
         one_by_one = Ruling(rule, subjects, ruling.answer)
         if at_once.codes.tolist() != one_by_one.codes.tolist():
             odd.append(f"{rule.id}: at once {at_once.codes.tolist()}, one by one {one_by_one.codes.tolist()}")

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -65,6 +65,24 @@ def test_it_is_read_once(folder: Path) -> None:
     assert again[0].model_fields_set == {"text", "scopes", "more"}
     assert again[0].more[0].model_fields_set == {"text"}
     assert type(next(iter(again[0].scopes))) is Scope
+
+
+def test_equal_objects_of_shared_classes_become_one(folder: Path) -> None:
+    """They are equal to what was said, also in what was not said, and only shared classes are."""
+    (folder / "two.yaml").write_text("two")
+    for about in (WORDS, replace(WORDS, name="shared", shared=frozenset({Word}))):
+        first = about.load((folder,), made)
+        one, two = about.load((folder,), never)
+        assert repr((one, two)) == repr(first)
+        assert (one.more[0] is two.more[0]) is bool(about.shared)
+        assert one.more[0].model_fields_set == {"text"}
+
+
+def test_conditions_that_many_rules_ask_are_one() -> None:
+    """So that each is judged once."""
+    leaves = [leaf for rule in rules.load_rules() for leaf in rule.leaves]
+    written = [leaf.model_dump_json() for leaf in leaves]
+    assert len({id(leaf) for leaf in leaves}) == len({(type(leaf), text) for leaf, text in zip(leaves, written, strict=True)})
 
 
 @pytest.mark.parametrize("change", ["text", "name", "file", "folder"])

@@ -12,7 +12,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING, dataclass, replace
 from enum import Enum
 from functools import cache
 from hashlib import blake2b
@@ -32,6 +32,9 @@ _LARGEST = 64 * 2**20
 _CLASS, _VALUE = "", "="
 """Keys of a JSON object that stands for more than a mapping: its class, and what an enumeration or a mapping holds."""
 
+_AGAIN = "again"
+"""What stands instead of a class where an object is the same as one before: its value is the number of that one."""
+
 
 @dataclass(frozen=True)
 class Compiled:
@@ -40,11 +43,13 @@ class Compiled:
     :param name: what it is called among the others
     :param classes: what it may be made of
     :param made_by: modules whose text decides what becomes of a file
+    :param shared: classes of which equal objects become one, so that what was found out of one counts for the others
     """
 
     name: str
     classes: tuple[type, ...]
     made_by: tuple[str, ...]
+    shared: frozenset[type] = frozenset()
 
     def load(self, folders: Sequence[Path], make: Callable[[Sequence[Path]], Any]) -> Any:
         """What was made of all files of some folders before; it is made and kept if it is not there.
@@ -54,7 +59,7 @@ class Compiled:
         digest = self._digest(folders)
         cached = _cache_folder(os.environ)
         for path in (SHIPPED / f"{self.name}.json", *([cached / f"{self.name}-{digest[:16]}.json"] if cached else ())):
-            with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
+            with suppress(OSError, ValueError, LookupError, TypeError, RecursionError):
                 return self._kept(path, digest)
         made = make(folders)
         if cached:
@@ -92,15 +97,15 @@ class Compiled:
         head, _, body = text.partition(b"\n")
         if head.decode() != digest:
             raise ValueError("it was made of other files")
-        known = {one.__name__: one for one in self.classes}
-        return _tuples(json.loads(body, object_hook=lambda told: _thawed(told, known)))
+        thaw = _Thawed(self)
+        return _tuples(json.loads(body, object_hook=thaw))
 
     def _text(self, digest: str, made: object) -> bytes:
         """What is written: the digest, and the values.
 
         :raises TypeError: something has no plain form
         """
-        return f"{digest}\n{json.dumps(_plain(made, self.classes), separators=(',', ':'))}".encode()
+        return f"{digest}\n{json.dumps(_Plain(self)(made), separators=(',', ':'))}".encode()
 
 
 def _files(folder: str) -> list[str]:
@@ -162,25 +167,48 @@ def _forget(folder: Path, name: str) -> None:
 # Values as JSON: a tuple is a list, an object of a class is a mapping that names it, and whatever else is plain stays as it is.
 
 
-def _plain(value: object, classes: tuple[type, ...]) -> object:
-    """A value as what JSON can hold.
+class _Plain:
+    """Writes values as what JSON can hold.
 
-    :raises TypeError: it has no such form
+    :param numbers: of the shared objects that came before, by how each is written alone
     """
-    if value is None or type(value) in (str, int, float, bool):
-        return value
-    if isinstance(value, tuple):
-        return [_plain(one, classes) for one in value]
-    if isinstance(value, Mapping):
-        if all(type(key) is str and key != _CLASS for key in value):
-            return {key: _plain(one, classes) for key, one in value.items()}
-        return {_CLASS: "dict", _VALUE: [[_plain(key, classes), _plain(one, classes)] for key, one in value.items()]}
-    if type(value) not in classes:
-        raise TypeError(f"{type(value).__name__} has no plain form")
-    if isinstance(value, Enum):
-        return {_CLASS: type(value).__name__, _VALUE: value.value}
-    names = vars(value) if not isinstance(value, BaseModel) else [name for name in vars(value) if name in value.model_fields_set]
-    return {_CLASS: type(value).__name__, **{name: _plain(getattr(value, name), classes) for name in names}}
+
+    def __init__(self, about: Compiled) -> None:
+        self._about = about
+        self._numbers: dict[str, int] = {}
+
+    def __call__(self, value: object) -> object:
+        """A value as what JSON can hold.
+
+        :raises TypeError: it has no such form
+        """
+        if value is None or type(value) in (str, int, float, bool):
+            return value
+        if isinstance(value, tuple):
+            return [self(one) for one in value]
+        if isinstance(value, Mapping):
+            if all(type(key) is str and key != _CLASS for key in value):
+                return {key: self(one) for key, one in value.items()}
+            return {_CLASS: "dict", _VALUE: [[self(key), self(one)] for key, one in value.items()]}
+        if type(value) not in self._about.classes:
+            raise TypeError(f"{type(value).__name__} has no plain form")
+        if isinstance(value, Enum):
+            return {_CLASS: type(value).__name__, _VALUE: value.value}
+        return self._shared(value) if type(value) in self._about.shared else self._of_class(value)
+
+    def _of_class(self, value: object) -> dict[str, object]:
+        told = value.model_fields_set if isinstance(value, BaseModel) else vars(value)
+        names = [name for name in vars(value) if name in told]
+        return {_CLASS: type(value).__name__, **{name: self(getattr(value, name)) for name in names}}
+
+    def _shared(self, value: object) -> dict[str, object]:
+        """An object as it is, or the number of an equal one that came before."""
+        alone = json.dumps(_Plain(replace(self._about, shared=frozenset()))(value))
+        if alone in self._numbers:
+            return {_CLASS: _AGAIN, _VALUE: self._numbers[alone]}
+        told = self._of_class(value)
+        self._numbers[alone] = len(self._numbers)
+        return told
 
 
 class _About:
@@ -207,25 +235,38 @@ class _About:
 _about = cache(_About)
 
 
-def _thawed(told: dict[str, Any], classes: Mapping[str, Any]) -> object:
-    """What a JSON object stands for.
+class _Thawed:
+    """Makes of JSON objects what they stand for, in the order in which they were written."""
 
-    :raises ValueError: it is nothing that was written
-    """
-    for name, value in told.items():
-        if type(value) is list:
-            told[name] = _tuples(value)
-    if _CLASS not in told:
-        return told
-    kind = told.pop(_CLASS)
-    if kind == "dict":
-        return dict(told[_VALUE])
-    about = _about(classes[kind])
-    if about.is_enum:
-        return about.of(told[_VALUE])
-    if not about.needed <= told.keys() <= about.names:
-        raise ValueError(f"{kind} has other fields")
-    return _built(about, told) if about.is_model else about.of(**told)
+    def __init__(self, about: Compiled) -> None:
+        self._classes: Mapping[str, Any] = {one.__name__: one for one in about.classes}
+        self._shared = about.shared
+        self._made: list[object] = []
+
+    def __call__(self, told: dict[str, Any]) -> object:
+        """What a JSON object stands for.
+
+        :raises ValueError: it is nothing that was written
+        """
+        for name, value in told.items():
+            if type(value) is list:
+                told[name] = _tuples(value)
+        if _CLASS not in told:
+            return told
+        kind = told.pop(_CLASS)
+        if kind == "dict":
+            return dict(told[_VALUE])
+        if kind == _AGAIN:
+            return self._made[told[_VALUE]]
+        about = _about(self._classes[kind])
+        if about.is_enum:
+            return about.of(told[_VALUE])
+        if not about.needed <= told.keys() <= about.names:
+            raise ValueError(f"{kind} has other fields")
+        made = _built(about, told) if about.is_model else about.of(**told)
+        if about.of in self._shared:
+            self._made.append(made)
+        return made
 
 
 def _built(about: _About, told: dict[str, object]) -> object:

@@ -8,7 +8,9 @@ import numpy as np
 
 from triage.engine.derived import derive
 from triage.engine.frame import Frame
+from triage.engine.rules.conditions import Judge
 from triage.engine.rules.context import Context
+from triage.engine.rules.evaluate import Answer, answer_of
 from triage.model.recording import Event, Fact, Floats, Histogram, Origin, Recording, Series, Source, SourceState, Subject, Window
 from triage.model.rule import Condition, Grade, Rule
 from triage.model.vocabulary import Scope, catalogue
@@ -186,6 +188,11 @@ def context(frame: Frame, subject: str = "replica/a", onset: float | None = None
     """Where to ask a condition: of a subject, with the onset so many seconds after the window's start."""
     start = frame.recording.window.start
     return Context(frame, who(subject), start if onset is None else start + onset)
+
+
+def answered(frame: Frame, asked: Rule, subject: str = "replica/a") -> Answer:
+    """What becomes of a rule on a subject, where the symptom began with the window."""
+    return answer_of(asked, Judge(context(frame, subject)))
 
 
 def rule(name: str, shown: Condition | Mapping[str, object], grade: Grade = "strong", **told: object) -> Rule:

@@ -6,7 +6,7 @@ import numpy as np
 
 from triage.engine.evidence import once_each
 from triage.engine.frame import Frame
-from triage.engine.rules.evaluate import Ruling, signals_of
+from triage.engine.rules.evaluate import Ruling
 from triage.engine.sources import how_to_get
 from triage.model.diagnosis import (
     Coverage,
@@ -73,7 +73,7 @@ def layer_view(layer: Layer, rulings: Sequence[Ruling], findings: Sequence[Findi
 
 def coverage(frame: Frame, rulings: Sequence[Ruling], rules: Sequence[Rule]) -> Coverage:
     """What could be looked at."""
-    asked = dict.fromkeys(name for rule in rules for name in signals_of(rule))
+    asked = dict.fromkeys(name for rule in rules for name in rule.signals)
     recording = frame.recording
     return Coverage(
         sources=tuple(

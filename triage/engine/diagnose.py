@@ -1,6 +1,8 @@
 """The whole way from a recording to a diagnosis."""
 
-from collections.abc import Callable, Mapping, Sequence
+import gc
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -29,6 +31,19 @@ from triage.model.service import Mute
 from triage.model.vocabulary import Layer, Scope
 
 
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Without a look for garbage in circles: a diagnosis makes hundreds of thousands of objects and hardly any such garbage."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+@_undisturbed()
 def diagnose(
     recording: Recording,
     rules: Sequence[Rule],

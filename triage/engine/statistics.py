@@ -262,10 +262,8 @@ def _statistic(
     """A statistic worked out."""
     if catalogue()[signal].kind is Kind.DISTRIBUTION:
         return _of_distribution(frame, signal, subjects, stat, span)
-    rows = [cells for subject in subjects if (cells := frame.cells(signal, subject)) is not None]
-    if not rows:
-        return None
-    value = of_cells(together(rows, across)[span], stat, frame.grid.step)
+    cells = cells_of(frame, signal, subjects, across)
+    value = None if cells is None else of_cells(cells[span], stat, frame.grid.step)
     return None if value is None else exact(value)
 
 
@@ -324,7 +322,8 @@ def _of_distribution(frame: Frame, signal: str, subjects: Sequence[Subject], sta
     if not histograms or not len(times):
         return None
     start, end = float(times[0]) - frame.grid.step, float(times[-1])
-    merged = merged_counts(histograms, start, end)
+    key = ("merged", signal, tuple(subjects), span.start, span.stop)
+    merged = frame.remembered(key, lambda: merged_counts(histograms, start, end))
     if merged is None:
         return None
     counts, bounds = merged

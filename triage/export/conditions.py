@@ -9,7 +9,7 @@ from dataclasses import replace
 from math import ceil
 from re import fullmatch
 
-from triage.engine.rules.conditions import UNSEEN, bound_of, could_turn, factor_of
+from triage.engine.rules.conditions import UNSEEN, could_turn, factor_of
 from triage.export.values import Level, Span, Values, Vector
 from triage.model.diagnosis import Verdict
 from triage.model.rule import All, Any, Bound, Condition, Known, Measure, Not, Operand, Rule
@@ -134,7 +134,7 @@ class Asked:
         return limit if bound.at_least is None else max(limit, bound.at_least)
 
     def _compared(self, measure: Measure, scope: Scope, *, holds: bool) -> Vector | None:
-        op, bound = bound_of(measure)
+        op, bound = measure.comparison
         bound = self._resolved(bound)
         if measure.lasting is not None:
             return self._lasting(measure, scope, op, bound, holds=holds)

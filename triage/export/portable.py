@@ -149,7 +149,8 @@ def portable(rule: Rule, told: frozenset[str]) -> Portable:
     reasons = tuple(sieve.reasons)
     if not ways:
         return Portable(None, reasons)
-    return Portable(rule.model_copy(update={"shows": ways, "needs": needs, "refuted_by": refuted, "expects": ()}), reasons)
+    whole = {name: getattr(rule, name) for name in Rule.model_fields}
+    return Portable(Rule(**{**whole, "shows": ways, "needs": needs, "refuted_by": refuted, "expects": ()}), reasons)
 
 
 def _way(way: Alternative, sieve: _Sieve) -> Alternative | None:

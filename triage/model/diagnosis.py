@@ -1,9 +1,9 @@
 """A diagnosis: what triage answers. This is the JSON contract; docs/json.md explains it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SerializerFunctionWrapHandler, model_serializer
 
@@ -120,47 +120,54 @@ class ByHand(Protocol):
         """As its ``derived_from``."""
 
 
-_BY_HAND = ("query", "derived_from")
+class Later(Part):
+    """What has fields that are worked out when somebody asks: most of them are never shown."""
 
+    LATE: ClassVar[tuple[str, ...]] = ()
+    """Their names."""
 
-class _Same:
-    """How the value of something else can be worked out again."""
+    _work_out: Callable[[], Mapping[str, object]] | None = PrivateAttr(default=None)
 
-    def __init__(self, other: "Reckoned") -> None:
-        self.query: str = getattr(other, _BY_HAND[0])
-        self.inputs: tuple[Input, ...] = getattr(other, _BY_HAND[1])
+    def told_by(self, work_out: Callable[[], Mapping[str, object]]) -> Self:
+        """The same, of which somebody who asks learns the late fields then.
 
-
-class Reckoned(Part):
-    """What has ``query`` and ``derived_from``, which are worked out when somebody asks: most is never shown with them."""
-
-    _by_hand: Callable[[], ByHand] | None = PrivateAttr(default=None)
-
-    def reckoned_by(self, work_out: Callable[[], ByHand]) -> Self:
-        """The same, of which somebody who asks can learn how its value can be worked out again."""
+        :param work_out: gives the value of each
+        """
         one = self.model_copy()
-        for name in _BY_HAND:
+        for name in self.LATE:
             del one.__dict__[name]
-        one._by_hand = work_out  # noqa: SLF001 - its own kind
+        one._work_out = work_out  # noqa: SLF001 - its own kind
         return one
 
-    def reckoned_as(self, other: "Reckoned") -> Self:
-        """The same, with a value that can be worked out again as another's."""
-        return self.reckoned_by(lambda: _Same(other))
+    @property
+    def unasked(self) -> Sequence[str]:
+        """The late fields, if nobody has asked for them yet."""
+        return self.LATE if self._work_out is not None else ()
+
+    def told_as(self, change: Callable[[str, object], object]) -> Self:
+        """The same; what nobody has asked for yet is changed when somebody does.
+
+        :param change: gives a field's value of its name and value
+        """
+        work_out = self._work_out
+        if work_out is None:
+            return self
+        one = self.model_copy()
+        one._work_out = lambda: {name: change(name, value) for name, value in work_out().items()}  # noqa: SLF001
+        return one
 
     def settle(self) -> None:
         """Works out what nobody has asked for yet."""
-        if self._by_hand is not None:
-            found = self._by_hand()
-            told = {**self.__dict__, "query": found.query, "derived_from": found.inputs}
+        if self._work_out is not None:
+            told = {**self.__dict__, **self._work_out()}
             self.__dict__.clear()
             self.__dict__.update({name: told[name] for name in type(self).model_fields})
-            self._by_hand = None
+            self._work_out = None
 
     if not TYPE_CHECKING:  # what is there by annotation must stay an error for a type checker where it is not
 
         def __getattr__(self, name: str) -> object:
-            if name in _BY_HAND:
+            if name in type(self).LATE:
                 self.settle()
                 return self.__dict__[name]
             return super().__getattr__(name)
@@ -168,19 +175,40 @@ class Reckoned(Part):
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
-        if not isinstance(other, Reckoned) or self.__class__ is not other.__class__ or self._rest() != other._rest():
+        if not isinstance(other, Later) or self.__class__ is not other.__class__ or self._rest() != other._rest():
             return False
-        return all(getattr(self, name) == getattr(other, name) for name in _BY_HAND)
+        if self._work_out is not None and self._work_out is other._work_out:
+            return True
+        return all(getattr(self, name) == getattr(other, name) for name in self.LATE)
 
     def _rest(self) -> dict[str, Any]:
         """All that need not be worked out first."""
-        return {name: value for name, value in self.__dict__.items() if name not in _BY_HAND}
+        return {name: value for name, value in self.__dict__.items() if name not in self.LATE}
 
     __hash__ = Part.__hash__
 
     def __getstate__(self) -> dict[Any, Any]:
         self.settle()
         return super().__getstate__()
+
+
+class Reckoned(Later):
+    """What has ``query`` and ``derived_from``: how its value can be worked out again."""
+
+    LATE = ("query", "derived_from")
+
+    def reckoned_by(self, work_out: Callable[[], ByHand]) -> Self:
+        """The same, of which somebody who asks can learn how its value can be worked out again."""
+
+        def told() -> Mapping[str, object]:
+            found = work_out()
+            return {"query": found.query, "derived_from": found.inputs}
+
+        return self.told_by(told)
+
+    def reckoned_as(self, other: "Reckoned") -> Self:
+        """The same, with a value that can be worked out again as another's."""
+        return self.told_by(lambda: {name: getattr(other, name) for name in self.LATE})
 
 
 class Evidence(Reckoned):
@@ -249,7 +277,7 @@ class Evidence(Reckoned):
         return hash((self.signal, self.subject, self.stat, self.value, self.threshold, self.verdict, self.since, self.text))
 
 
-class Finding(Part):
+class Finding(Later):
     """A present verdict as shown to a person.
 
     :param summary: one sentence with the subject, the number and the time
@@ -270,6 +298,8 @@ class Finding(Part):
     :param names: what its playbook has placeholders for, as far as it is known: pod, node, version …
     :param first_step: what to do first; ``do_not`` is what goes wrong most often, as it reads after "do not"
     """
+
+    LATE = ("check",)
 
     rule: str
     title: str
@@ -582,7 +612,8 @@ class Diagnosis(Part):
     @model_serializer(mode="wrap")
     def _whole(self, write: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]
         """With how each value can be worked out again."""
-        told = [self.vitals, [one.evidence for one in self.symptoms], *(one.evidence for one in self.ruled_out)]
+        told: list[Iterable[Later]] = [self.vitals, self.findings, [one.evidence for one in self.symptoms]]
+        told += [one.evidence for one in self.ruled_out]
         told += [part for one in self.findings for part in (one.evidence, one.contradicts)]
         for one in chain.from_iterable(told):
             one.settle()

@@ -81,9 +81,22 @@ class Seen:
             grouped.setdefault(one.sort, []).append(one)
         return grouped
 
-    def of_sort(self, sort: Sort) -> list[Observation]:
-        """The observations of one class, in the order in which they were seen."""
-        return self._by_sort.get(sort, [])
+    def of_sort(self, sort: Sort, of: tuple[str, ...] = ()) -> list[Observation]:
+        """The observations of one class, in the order in which they were seen.
+
+        :param of: what they are about, anything if empty; a name that ends in ``*`` stands for all that begin so
+        """
+        found = self._by_sort.get(sort, [])
+        if not of or not found:
+            return found
+        if (sort, of) not in self._about:
+            self._about[sort, of] = [one for one in found if named(one.of, of)]
+        return self._about[sort, of]
+
+    @cached_property
+    def _about(self) -> dict[tuple[Sort, tuple[str, ...]], list[Observation]]:
+        """Those that somebody asked for by what they are about."""
+        return {}
 
     @cached_property
     def _judged_by_sort(self) -> dict[Sort, dict[str, list[Judged]]]:

@@ -524,6 +524,15 @@ class Recording:
         """The events of one kind, in the order of the recording."""
         return self._events_by_kind.get(kind, [])
 
+    def event_names(self, kind: str) -> frozenset[str]:
+        """The names of the events of one kind; ``change`` is any change."""
+        return self._event_names.get(kind, frozenset())
+
+    @cached_property
+    def _event_names(self) -> dict[str, frozenset[str]]:
+        told = {kind: frozenset(event.name for event in events) for kind, events in self._events_by_kind.items()}
+        return told | {"change": frozenset().union(*(told.get(kind, ()) for kind in CHANGE_KINDS))}
+
     @cached_property
     def subjects(self) -> dict[Scope, list[Subject]]:
         """All subjects of series, histograms and links, sorted, by scope; of a replica of several engines these alone."""

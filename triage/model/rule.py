@@ -1,6 +1,7 @@
 """A rule: one failure kind as typed data. No code, and no expression is ever read out of text."""
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
@@ -101,6 +102,19 @@ class Measure(BaseModel):
                 f"{self.signal}: lasting needs a value at each moment; a distribution has a quantile per window only"
             )
         return self
+
+    @cached_property
+    def comparison(self) -> tuple[str, Bound]:
+        """How it is compared: the sign, and the bound."""
+        return next((sign, bound) for name, sign in _SIGNS if (bound := getattr(self, name)) is not None)
+
+    @cached_property
+    def combine(self) -> Combine:
+        """How several subjects make one value."""
+        return self.across if isinstance(self.across, Combine) else catalogue()[self.signal].combine
+
+
+_SIGNS = (("above", ">"), ("at_least", ">="), ("below", "<"), ("at_most", "<="))
 
 
 class Occurrence(BaseModel):
@@ -405,16 +419,21 @@ class Rule(BaseModel):
         """Every kind that this one can cause, with the mechanism."""
         return {**self.leads_to, **self.feeds_back}
 
-    @property
+    @cached_property
     def conditions(self) -> tuple[Condition, ...]:
         """All its conditions: of the alternatives, of what they need and what refutes them, of the whole, and what it expects."""
         own = [part for way in self.shows for part in (way.condition, way.needs, way.refuted_by)]
         return tuple(part for part in (*own, self.needs, self.refuted_by, *self.expects) if part is not None)
 
-    @property
+    @cached_property
     def leaves(self) -> tuple[Leaf, ...]:
         """All of them that are made of no others."""
         return tuple(leaf for part in self.conditions for leaf in leaves(part))
+
+    @cached_property
+    def signals(self) -> tuple[str, ...]:
+        """All signals that it speaks of."""
+        return tuple(dict.fromkeys(name for leaf in self.leaves if (name := _signal_of(leaf))))
 
 
 def leaves(condition: Condition) -> Iterator[Leaf]:
@@ -430,3 +449,14 @@ def leaves(condition: Condition) -> Iterator[Leaf]:
             yield from leaves(condition.not_)
         case _:
             yield condition
+
+
+def _signal_of(leaf: Leaf) -> str:
+    """The signal that a condition asks; empty if it asks none."""
+    match leaf:
+        case Measure():
+            return leaf.signal
+        case Gone():
+            return leaf.gone
+        case _:
+            return ""

@@ -18,6 +18,8 @@ from unicodedata import category, normalize
 
 from pydantic import BaseModel
 
+from triage.model.diagnosis import Later
+
 REPLACEMENT = "\ufffd"
 """Stands where something was taken out, so that a reader sees that the text was not plain."""
 
@@ -80,11 +82,21 @@ def inert_text(text: str, longest: int = _LONGEST) -> str:
 
 
 def inert(model: Model) -> Model:
-    """The same model with every string in it cleaned, names of fields and enumerations apart; itself if all were clean."""
-    told = {name: getattr(model, name) for name in type(model).model_fields}
-    clean = {name: _inert_value(value, _LONG_FIELDS.get(name, _LONGEST)) for name, value in told.items()}
+    """The same model with every string in it cleaned, names of fields and enumerations apart; itself if all were clean.
+
+    What nobody has asked for yet is cleaned when somebody does.
+    """
+    unasked = model.unasked if isinstance(model, Later) else ()
+    told = {name: getattr(model, name) for name in type(model).model_fields if name not in unasked}
+    clean = {name: _inert_field(name, value) for name, value in told.items()}
     changed = {name: value for name, value in clean.items() if value is not told[name]}
-    return model.model_copy(update=changed) if changed else model
+    whole = model.model_copy(update=changed) if changed else model
+    return whole.told_as(_inert_field) if isinstance(whole, Later) else whole
+
+
+def _inert_field(name: str, value: object) -> object:
+    """The value of a field, cleaned; itself if it was clean."""
+    return _inert_value(value, _LONG_FIELDS.get(name, _LONGEST))
 
 
 def ascii_only(text: str) -> str:

@@ -5,11 +5,11 @@ from itertools import product
 
 import pytest
 
-from tests.engine.making import at, frame_of, rule, who
+from tests.engine.making import answered, at, frame_of, rule
 from triage.engine.explanation.called import Called
 from triage.engine.explanation.findings import confidence_of, findings_of, is_effect, present_answers, severity_of
 from triage.engine.explanation.state import Harm
-from triage.engine.rules.evaluate import Answer, answer_of, evaluate
+from triage.engine.rules.evaluate import Answer, evaluate
 from triage.model.diagnosis import Confidence, Severity, Verdict
 from triage.model.playbook import Advice
 from triage.model.rule import Grade, Rule
@@ -30,7 +30,7 @@ def answer(*ways: Mapping[str, object], **told: object) -> Answer:
     """What a rule with these alternatives says of a replica whose cache is fairly full, with a line of its log."""
     frame = frame_of(SIGNALS, events=[at(60, "log", "cuda-oom", subject="replica/a")], sources=["log:engine"])
     one = rule("x", HOLDS, "strong", shows=list(ways), **told)
-    return answer_of(frame, one, who("replica/a"), frame.recording.window.start)
+    return answered(frame, one)
 
 
 @pytest.mark.parametrize("grade", ["proof", "strong", "weak"])
@@ -120,7 +120,7 @@ def test_lines_that_are_no_news_are_no_alarm(harmed: bool | None, shown: Severit
     well = {"gateway.requests@gateway/g": 5.0, "gateway.5xx@gateway/g": 0.0}
     frame = frame_of(well, events=told, before=3000.0)
     one = rule("x", {"event": "log", "name": ["kv-preempted"], "at_least": 5}, severity="critical")
-    found = answer_of(frame, one, who("replica/a"), frame.recording.window.start)
+    found = answered(frame, one)
     assert found.usual
     assert severity_of(one, found, harmed) == shown
 

@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.engine.making import Buckets, Shift, at, frame_of, make_recording, rule, who
+from tests.engine.making import Buckets, Shift, answered, at, frame_of, make_recording, rule, who
 from triage.engine.diagnose import diagnose
 from triage.engine.explanation.called import Called
 from triage.engine.explanation.sentence import clock, sentence
-from triage.engine.rules.evaluate import answer_of
 from triage.model.sentence import LONGEST, filled, parts_of
 
 
@@ -18,7 +17,7 @@ def told(finding: str, condition: Mapping[str, object], signals: Mapping[str, ob
     """A rule's sentence over a frame."""
     one = rule("x", condition, finding=finding)
     frame = frame_of(signals, **more)
-    answer = answer_of(frame, one, who("replica/a"), 0)
+    answer = answered(frame, one)
     subjects = [who("replica/a"), *(who(f"replica/{number}") for number in range(1, count))]
     return sentence(one, answer, subjects, None, Called(frame.recording))
 
@@ -107,7 +106,7 @@ def test_a_name_however_long_leaves_a_sentence_of_its_length(name: str) -> None:
         "x", {"signal": "kv.usage", "above": 0.5, "as": "it"}, finding="The KV cache of {subject} is full since {onset}[ ({it})]."
     )
     frame = frame_of({"kv.usage": 0.97})
-    answer = answer_of(frame, one, who("replica/a"), 0)
+    answer = answered(frame, one)
     text = sentence(one, answer, [who(f"replica/{name}")], 0.0, Called(frame.recording))
     assert len(text) <= LONGEST
     assert text.startswith("The KV cache of replica")

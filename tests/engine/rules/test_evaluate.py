@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.engine.making import Shift, at, frame_of, rule, who
+from tests.engine.making import Shift, answered, at, frame_of, rule, who
 from triage.engine.frame import Frame
-from triage.engine.rules.evaluate import answer_of, evaluate, signals_of, subjects_of
+from triage.engine.rules.evaluate import evaluate, subjects_of
 from triage.model.diagnosis import Verdict
 from triage.model.rule import Rule
 
@@ -54,11 +54,11 @@ def test_a_rule_is_present_where_any_subject_has_it_and_absent_where_none_has() 
 def test_the_deciding_evidence() -> None:
     """What is shown of a ruled-out kind is the evidence against it, or the evidence for it that is not there."""
     service = frame_of({"kv.usage": 0.99, "queue.waiting": 0})
-    against = answer_of(service, rule("full", FULL, refuted_by=ROOM), who("replica/a"), 0)
+    against = answered(service, rule("full", FULL, refuted_by=ROOM))
     assert [e.signal for e in against.deciding] == ["queue.waiting"]
-    lacking = answer_of(frame_of({"kv.usage": 0.5}), rule("full", {"all": [FULL, ROOM]}), who("replica/a"), 0)
+    lacking = answered(frame_of({"kv.usage": 0.5}), rule("full", {"all": [FULL, ROOM]}))
     assert [e.signal for e in lacking.deciding] == ["kv.usage"]
-    there = answer_of(service, rule("full", FULL), who("replica/a"), 0)
+    there = answered(service, rule("full", FULL))
     assert [e.signal for e in there.deciding] == ["kv.usage"]
 
 
@@ -72,7 +72,7 @@ def test_what_is_missing_is_named_once_in_the_order_of_the_rule() -> None:
         FULL,
     ]
     frame = frame_of({"queue.waiting": 5}, before=0)
-    answer = answer_of(frame, rule("x", {"all": conditions}), who("replica/a"), 0)
+    answer = answered(frame, rule("x", {"all": conditions}))
     assert answer.verdict is UNKNOWN
     assert answer.missing == (
         "kv.usage",
@@ -113,7 +113,7 @@ def test_all_signals_of_a_rule() -> None:
         {"all": [FULL, {"not": {"any": [{"gone": "finished"}, {"event": "deploy", "at_least": 1}]}}]},
         refuted_by={"all": [ROOM, FULL]},
     )
-    assert signals_of(one) == ("kv.usage", "finished", "queue.waiting")
+    assert one.signals == ("kv.usage", "finished", "queue.waiting")
 
 
 @pytest.mark.parametrize(
@@ -133,6 +133,6 @@ def test_counted_lines_that_are_no_news_are_no_pattern(attrs: dict[str, str], ea
     well = {"gateway.requests@gateway/g": 5.0, "gateway.5xx@gateway/g": 0.0}
     for signals, is_usual in ((well, usual), ({"kv.usage": 0.5}, False)):
         frame = frame_of(signals, events=[*before, *inside], before=3000.0)
-        answer = answer_of(frame, rule("full", counted), who("replica/a"), frame.recording.window.start)
+        answer = answered(frame, rule("full", counted))
         assert answer.verdict is PRESENT
         assert (answer.grade, answer.usual) == (("weak", True) if is_usual else ("strong", False))

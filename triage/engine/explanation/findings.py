@@ -135,9 +135,9 @@ def _is_cause(place: Place) -> bool:
 
 def _finding(ruling: Ruling, place: Place, role: Role, frame: Frame, advice: Callable[[str], Advice], called: Called) -> Finding:
     """A present rule as a person reads it."""
-    rule, answers = ruling.rule, present_answers(ruling)
+    rule, answers, recording = ruling.rule, present_answers(ruling), frame.recording
     worst = answers[0]
-    onset = frame.recording.onset(rule.id, _onset(answers))
+    onset = recording.onset(rule.id, _onset(answers))
     evidence = tuple(sorted(once_each(worst.shown), key=lambda e: e.verdict is not Verdict.PRESENT))
     severity, told = place.candidate.severity, advice(rule.id)
     return Finding(
@@ -162,9 +162,8 @@ def _finding(ruling: Ruling, place: Place, role: Role, frame: Frame, advice: Cal
         explained_by=tuple(place.explained_by),
         loop=tuple(place.loop),
         contradicts=once_each(worst.contradictions),
-        check=check_lines(evidence, worst.subject, frame.recording),
         playbook=rule.id,
         first_step=told.first_step,
         do_not=told.do_not,
-        names=names_of(worst.subject, frame.recording),
-    )
+        names=names_of(worst.subject, recording),
+    ).told_by(lambda: {"check": check_lines(evidence, worst.subject, recording)})

@@ -1,7 +1,7 @@
 """Conditions over a recording, in three-valued logic: what is missing makes a condition unknown, never false."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -10,7 +10,7 @@ from triage.engine.frame import Frame
 from triage.engine.onset import longest_run, onset_index
 from triage.engine.quantiles import Interval
 from triage.engine.queries import onset_width, reckoned
-from triage.engine.rules.context import NEVER, Context, Look, Outcome, Span
+from triage.engine.rules.context import NEVER, Context, Joined, Look, Outcome, Span, Turned
 from triage.engine.rules.occurrences import matches, occurred, seen
 from triage.engine.rules.peers import peers_of
 from triage.engine.sparks import spark_of
@@ -26,45 +26,58 @@ UNSEEN = 0.5
 """With more than this share of a span unknown nobody can say that something never happened in it."""
 
 
+class Judge:
+    """Judges conditions on one subject. What many rules ask is judged once: equal conditions are one object (triage/compiled.py).
+
+    :param context: where they are asked
+    """
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self._judged: dict[int, tuple[Condition, Outcome]] = {}
+
+    def __call__(self, condition: Condition) -> Outcome:
+        """The verdict of a condition with what was looked at."""
+        kept = self._judged.get(id(condition))
+        if kept is None:
+            kept = self._judged[id(condition)] = condition, self._worked_out(condition)
+        return kept[1]
+
+    def _worked_out(self, condition: Condition) -> Outcome:
+        match condition:
+            case Measure():
+                return measured(condition, self.context)
+            case Occurrence():
+                return occurred(condition, self.context)
+            case All():
+                parts = self._all_of(condition)
+                return Joined(both([part.verdict for part in parts]), parts, every=True)
+            case Any():
+                parts = [self(part) for part in condition.any]
+                return Joined(either([part.verdict for part in parts]), parts, every=False)
+            case Observed():
+                return seen(condition, self.context)
+            case Not():
+                inner = self(condition.not_)
+                return Turned(_OPPOSITE[inner.verdict], inner)
+            case Known():
+                return _known(condition, self.context)
+            case Gone():
+                return _gone(condition, self.context)
+
+    def _all_of(self, condition: All) -> list[Outcome]:
+        """The parts of a condition, as far as they have to be asked: one that does not hold decides, whatever the others say."""
+        outcomes: list[Outcome] = []
+        for part in condition.all:
+            outcomes.append(self(part))
+            if outcomes[-1].verdict is ABSENT:
+                break
+        return outcomes
+
+
 def judge(condition: Condition, context: Context) -> Outcome:
-    """The verdict of a condition with what was looked at."""
-    match condition:
-        case All():
-            return _joined(_all_of(condition, context), every=True)
-        case Any():
-            return _joined([judge(part, context) for part in condition.any], every=False)
-        case Not():
-            inner = judge(condition.not_, context)
-            return replace(inner, verdict=_turned(inner.verdict))
-        case Measure():
-            return _single(measured(condition, context), condition.as_name)
-        case Occurrence():
-            return _single(occurred(condition, context), condition.as_name)
-        case Observed():
-            return _single(seen(condition, context), condition.as_name)
-        case Known():
-            return _single(_known(condition, context))
-        case Gone():
-            return _single(_gone(condition, context))
-
-
-def _all_of(condition: All, context: Context) -> list[Outcome]:
-    """The parts of a condition, as far as they have to be asked: one that does not hold decides, whatever the others say."""
-    outcomes: list[Outcome] = []
-    for part in condition.all:
-        outcomes.append(judge(part, context))
-        if outcomes[-1].verdict is ABSENT:
-            break
-    return outcomes
-
-
-def _single(look: Look, name: str = "") -> Outcome:
-    return Outcome(look.verdict, (look,), ((name, look),) if name else (), lambda: look.span)
-
-
-def _turned(verdict: Verdict) -> Verdict:
-    """Kleene's not."""
-    return _OPPOSITE[verdict]
+    """The verdict of a single condition with what was looked at."""
+    return Judge(context)(condition)
 
 
 _OPPOSITE = {PRESENT: ABSENT, ABSENT: PRESENT, UNKNOWN: UNKNOWN}
@@ -79,33 +92,9 @@ def both(verdicts: Sequence[Verdict]) -> Verdict:
 
 def either(verdicts: Sequence[Verdict]) -> Verdict:
     """Kleene's or."""
-    return _turned(both([_turned(verdict) for verdict in verdicts]))
-
-
-def _joined(parts: Sequence[Outcome], *, every: bool) -> Outcome:
-    """Several conditions as one. Of alternatives only those that decide are evidence: the ones that hold, if any does."""
-    verdict = (both if every else either)([part.verdict for part in parts])
-    telling = parts
-    if (not every and verdict is PRESENT) or (every and verdict is ABSENT):
-        telling = [part for part in parts if part.verdict is verdict]
-    looks = tuple(look for part in telling for look in part.looks)
-    speaking = sorted(parts, key=lambda part: part.verdict is not PRESENT)
-    named = tuple(pair for part in speaking for pair in part.named)
-    return Outcome(verdict, looks, named, lambda: _span_of([part for part in telling if part.verdict is PRESENT], every=every))
-
-
-def _span_of(parts: Sequence[Outcome], *, every: bool) -> Span:
-    """When several conditions that hold began to do so, and when that was over.
-
-    Together they hold from the last beginning to the first end; of alternatives one is enough, from the first to the last.
-    """
-    begun = [part.since for part in parts if part.since is not None]
-    ended = [part.until for part in parts if part.until is not None]
-    if every:
-        since, until = max(begun, default=None), min(ended, default=None)
-        return since, None if since is not None and until is not None and until <= since else until
-    over = max(ended, default=None) if len(ended) == len(parts) else None
-    return (min(begun) if len(begun) == len(parts) and begun else None), over
+    if PRESENT in verdicts:
+        return PRESENT
+    return UNKNOWN if UNKNOWN in verdicts else ABSENT
 
 
 # Measures
@@ -113,13 +102,21 @@ def _span_of(parts: Sequence[Outcome], *, every: bool) -> Span:
 
 def measured(measure: Measure, context: Context) -> Look:
     """A signal against its bound, for each subject or for all of them as one."""
-    subjects = subjects_for(context.frame, measure.signal, context.subject)
-    if measure.across in ("any", "all") and len(subjects) > 1:
+    subjects = _speaking(measure.signal, context)
+    if len(subjects) > 1 and measure.across in ("any", "all"):
         single = [_measure_one(measure, context, [subject]) for subject in subjects]
         join = either if measure.across == "any" else both
         verdict = join([look.verdict for look in single])
         return next((look for look in single if look.verdict is verdict), single[0])
     return _measure_one(measure, context, subjects)
+
+
+def _speaking(signal: str, context: Context) -> list[Subject]:
+    """Whose series of a signal speak for the subject that is asked; they are remembered."""
+    told = context.speaking.get(signal)
+    if told is None:
+        told = context.speaking[signal] = subjects_for(context.frame, signal, context.subject)
+    return told
 
 
 def subjects_for(frame: Frame, signal: str, subject: Subject) -> list[Subject]:
@@ -135,9 +132,9 @@ def subjects_for(frame: Frame, signal: str, subject: Subject) -> list[Subject]:
     return [one for one in sorted(frame.related(subject, scope)) if frame.tells(signal, one)]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Weighed:
-    """A value held against its bound.
+    """A value held against its bound. It is never changed.
 
     :param value: None if it is unknown
     :param threshold: None if it is unknown
@@ -154,6 +151,9 @@ class Weighed:
     text: str = ""
 
 
+_UNMEASURED = Weighed(UNKNOWN)
+
+
 def _measure_one(measure: Measure, context: Context, subjects: Sequence[Subject]) -> Look:
     """A signal of some subjects, taken as one, against its bound."""
     weighed = _weighed(measure, context, subjects)
@@ -162,42 +162,45 @@ def _measure_one(measure: Measure, context: Context, subjects: Sequence[Subject]
         weighed.verdict,
         measure.signal,
         measure.signal if compared else f"{measure.signal} ({weighed.text})",
-        partial(_when, measure, context, subjects, weighed),
-        partial(_explained, measure, context, subjects, weighed),
+        lambda: _when(measure, context, subjects, weighed),
+        lambda span: _explained(measure, context, subjects, weighed, span),
+        measure.as_name,
     )
 
 
 def _weighed(measure: Measure, context: Context, subjects: Sequence[Subject]) -> Weighed:
     """The verdict on a signal of some subjects, taken as one."""
-    frame, across = context.frame, across_of(measure)
-    op, bound = bound_of(measure)
-    value = statistic(frame, measure.signal, subjects, measure.stat, span_of(measure, frame), across) if subjects else None
+    if not subjects:
+        return _UNMEASURED
+    frame, across = context.frame, measure.combine
+    op, bound = measure.comparison
+    value = statistic(frame, measure.signal, subjects, measure.stat, span_of(measure, frame), across)
     if value is None:
-        return Weighed(UNKNOWN)
+        return _UNMEASURED
     limit, words = _threshold(bound, measure, context, subjects)
     floor = _floor(bound) if limit is None else None
     threshold = limit or floor
     if threshold is None:
         return Weighed(UNKNOWN, value, None, words, text=f"nothing to compare with: {words}")
-    cells = cells_of(frame, measure.signal, subjects, across)
     verdict, held = _compared(value, op, threshold), None
     if measure.lasting is not None:
-        verdict, held = _lasts(cells, op, threshold, measure, frame)
+        verdict, held = _lasts(cells_of(frame, measure.signal, subjects, across), op, threshold, measure, frame)
     if floor is not None and verdict is not (ABSENT if op[0] == ">" else PRESENT):
         return Weighed(UNKNOWN, value, None, words, text=f"nothing to compare with: {words}")
-    if measure.lasting is None and is_too_coarse(measure, frame) and could_turn(measure.stat, op, verdict):
-        return Weighed(UNKNOWN, value, threshold, words, held, "its values are too far apart to say so")
-    if measure.lasting is None and _rests_on_the_unseen(measure, op, verdict, cells, frame):
-        return Weighed(UNKNOWN, value, threshold, words, held, "too little of the span was seen to say so")
+    if measure.lasting is None and could_turn(measure.stat, op, verdict):
+        if is_too_coarse(measure, frame):
+            return Weighed(UNKNOWN, value, threshold, words, held, "its values are too far apart to say so")
+        if _is_mostly_unseen(measure, subjects, frame):
+            return Weighed(UNKNOWN, value, threshold, words, held, "too little of the span was seen to say so")
     return Weighed(verdict, value, threshold, words, held)
 
 
 def _when(measure: Measure, context: Context, subjects: Sequence[Subject], weighed: Weighed) -> Span:
     """Since when and until when a signal satisfies its bound, where the verdict is that it does."""
-    cells = cells_of(context.frame, measure.signal, subjects, across_of(measure))
+    cells = cells_of(context.frame, measure.signal, subjects, measure.combine)
     if cells is None or weighed.verdict is not PRESENT or weighed.threshold is None:
         return NEVER
-    op, threshold = bound_of(measure)[0], weighed.threshold.estimate
+    op, threshold = measure.comparison[0], weighed.threshold.estimate
     return _since(cells, op, threshold, context.frame), _until(cells, op, threshold, context.frame)
 
 
@@ -217,7 +220,7 @@ def _explained(measure: Measure, context: Context, subjects: Sequence[Subject], 
         unit=_unit(measure),
         lasting=measure.lasting,
         held=weighed.held,
-        op=bound_of(measure)[0],
+        op=measure.comparison[0],
         threshold=None if threshold is None else threshold.estimate,
         threshold_of=weighed.words,
         baseline=base.estimate if base and np.isfinite(base.estimate) else None,
@@ -229,7 +232,7 @@ def _explained(measure: Measure, context: Context, subjects: Sequence[Subject], 
         moment=moment_of(looked, frame.grid.step) if measure.stat in ("peak", "trough") else None,
         spark=None if threshold is None else _curve(frame, measure, subjects, span[0]),
     )
-    return shown.reckoned_by(partial(reckoned, frame, measure.signal, subjects, measure.stat, looked, across_of(measure)))
+    return shown.reckoned_by(partial(reckoned, frame, measure.signal, subjects, measure.stat, looked, measure.combine))
 
 
 def _whole(value: float, measure: Measure, weighed: Weighed) -> float:
@@ -240,7 +243,7 @@ def _whole(value: float, measure: Measure, weighed: Weighed) -> float:
     signal, whole = catalogue()[measure.signal], float(round(value))
     if measure.stat != "sum" or signal.kind is not Kind.RATE or signal.unit in AMOUNTS or weighed.threshold is None:
         return value
-    return whole if _compared(exact(whole), bound_of(measure)[0], weighed.threshold) is weighed.verdict else value
+    return whole if _compared(exact(whole), measure.comparison[0], weighed.threshold) is weighed.verdict else value
 
 
 def _curve(frame: Frame, measure: Measure, subjects: Sequence[Subject], since: float | None) -> Spark | None:
@@ -248,19 +251,12 @@ def _curve(frame: Frame, measure: Measure, subjects: Sequence[Subject], since: f
 
     Of a condition that must last it is the curve of the values themselves.
     """
-    signal, across, span = measure.signal, across_of(measure), span_of(measure, frame)
+    signal, across, span = measure.signal, measure.combine, span_of(measure, frame)
     stat = "mean" if measure.lasting is not None else measure.stat
     key = ("curve", signal, tuple(subjects), stat, span.start, span.stop, across, since)
     return frame.remembered(
         key, lambda: spark_of(curve_cells(frame, signal, subjects, stat, span, across), frame.grid, since, stat)
     )
-
-
-def across_of(measure: Measure) -> Combine:
-    """How several subjects make one value."""
-    if isinstance(measure.across, Combine):
-        return measure.across
-    return catalogue()[measure.signal].combine
 
 
 def _unit(measure: Measure) -> str:
@@ -275,13 +271,6 @@ def _unit(measure: Measure) -> str:
 
 _RATES_BY_NAME = frozenset({"ratio", "cores"})
 """Units that are per second by themselves: a share of time, and CPU seconds a second."""
-
-_BOUNDS = (("above", ">"), ("at_least", ">="), ("below", "<"), ("at_most", "<="))
-
-
-def bound_of(measure: Measure) -> tuple[str, Bound]:
-    """The comparison of a measure: sign and bound."""
-    return next((sign, bound) for name, sign in _BOUNDS if (bound := getattr(measure, name)) is not None)
 
 
 def span_of(measure: Measure, frame: Frame) -> slice:
@@ -336,7 +325,7 @@ def _base(bound: Operand, measure: Measure, context: Context, subjects: Sequence
         fact = frame.recording.fact(bound.fact, subjects[0] if len(subjects) == 1 else context.subject)
         return (exact(fact) if isinstance(fact, float | int) else None), f"{times}{bound.fact}"
     signal = bound.signal or ""
-    others = subjects_for(frame, signal, context.subject)
+    others = _speaking(signal, context)
     combine = catalogue()[signal].combine
     value = statistic(frame, signal, others, measure.stat, span_of(measure, frame), combine) if others else None
     return value, f"{times}{catalogue()[signal].noun}"
@@ -344,7 +333,7 @@ def _base(bound: Operand, measure: Measure, context: Context, subjects: Sequence
 
 def _usual(measure: Measure, context: Context, subjects: Sequence[Subject]) -> Interval | None:
     """The statistic before the window. Of a replica that was not there yet (a roll-out made it): of those that did its work."""
-    frame, across = context.frame, across_of(measure)
+    frame, across = context.frame, measure.combine
     if not frame.grid.usual:
         return None
     own = statistic(frame, measure.signal, subjects, measure.stat, frame.grid.baseline, across)
@@ -399,12 +388,12 @@ def could_turn(stat: Stat, op: str, verdict: Verdict) -> bool:
     return verdict is not UNKNOWN and (stat, ">" if upward else "<") in _NEVER
 
 
-def _rests_on_the_unseen(measure: Measure, op: str, verdict: Verdict, cells: Floats | None, frame: Frame) -> bool:
-    """Whether a verdict says that something never happened while most of the span was not seen."""
-    if cells is None or not could_turn(measure.stat, op, verdict):
+def _is_mostly_unseen(measure: Measure, subjects: Sequence[Subject], frame: Frame) -> bool:
+    """Whether most of the span of a value was not seen, so that nobody can say that something never happened."""
+    if catalogue()[measure.signal].kind is Kind.DISTRIBUTION:
         return False
-    span = cells[span_of(measure, frame)]
-    return bool(unseen_share(span) > UNSEEN) and catalogue()[measure.signal].kind is not Kind.DISTRIBUTION
+    cells = cells_of(frame, measure.signal, subjects, measure.combine)
+    return cells is not None and bool(unseen_share(cells[span_of(measure, frame)]) > UNSEEN)
 
 
 def unseen_share(cells: Floats) -> Floats:

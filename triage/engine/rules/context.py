@@ -1,7 +1,7 @@
 """Where a condition is asked, and what became of it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from triage.engine.frame import Frame
@@ -19,21 +19,62 @@ class Context:
     :param frame: the signals
     :param subject: whom the rule is asked about
     :param onset: when the symptom began, Unix seconds; None if nothing is noticed of which it could be told
+    :param speaking: whose series of a signal speak for the subject, as far as somebody asked
     """
 
     frame: Frame
     subject: Subject
     onset: float | None
+    speaking: dict[str, list[Subject]] = field(default_factory=dict, compare=False, repr=False)
 
 
-@dataclass(frozen=True, eq=False)
-class Look:
-    """One thing that was looked at: the verdict at once, all else when somebody asks. Of a hundred looks one is shown.
+NEVER: Span = (None, None)
+
+
+class Outcome:
+    """What became of a condition: the verdict at once, all else when somebody asks. Of a hundred looks one is shown.
+
+    What is made of it is not frozen, though it never changes: thousands are made for each diagnosis, and that takes three
+    times as long.
+    """
+
+    verdict: Verdict
+
+    @property
+    def looks(self) -> Sequence["Look"]:
+        """What was looked at, in the order of the rule."""
+        raise NotImplementedError
+
+    @property
+    def named(self) -> Sequence[tuple[str, "Look"]]:
+        """Values that the finding's sentence can speak of."""
+        raise NotImplementedError
+
+    @property
+    def span(self) -> Span:
+        """Since when it has held, and until when; several conditions, together."""
+        raise NotImplementedError
+
+    @property
+    def since(self) -> float | None:
+        """When it began to hold; None if before all data or unknown."""
+        return self.span[0]
+
+    @property
+    def until(self) -> float | None:
+        """When that was over; None if it goes on or nobody can say."""
+        return self.span[1]
+
+
+@dataclass(eq=False)
+class Look(Outcome):
+    """What became of a condition that is made of no others: one thing that was looked at.
 
     :param signal: what was looked at, as its evidence names it
     :param lacks: what is missing where the verdict is unknown
     :param when: works out since when and until when it holds
     :param explain: makes the evidence, given these two moments
+    :param name: under which the finding's sentence can speak of it; empty if it cannot
     """
 
     verdict: Verdict
@@ -41,6 +82,17 @@ class Look:
     lacks: str
     when: Callable[[], Span]
     explain: Callable[[Span], Evidence]
+    name: str = ""
+
+    @property
+    def looks(self) -> Sequence["Look"]:
+        """Itself."""
+        return (self,)
+
+    @property
+    def named(self) -> Sequence[tuple[str, "Look"]]:
+        """Itself by its name, if it has one."""
+        return ((self.name, self),) if self.name else ()
 
     @cached_property
     def span(self) -> Span:
@@ -53,34 +105,66 @@ class Look:
         return self.explain(self.span)
 
 
-NEVER: Span = (None, None)
+@dataclass(eq=False)
+class Turned(Outcome):
+    """What became of a condition that must not hold."""
+
+    verdict: Verdict
+    inner: Outcome
+
+    @property
+    def looks(self) -> Sequence[Look]:
+        """As of the condition."""
+        return self.inner.looks
+
+    @property
+    def named(self) -> Sequence[tuple[str, Look]]:
+        """As of the condition."""
+        return self.inner.named
+
+    @property
+    def span(self) -> Span:
+        """As of the condition."""
+        return self.inner.span
 
 
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """What became of a condition.
+@dataclass(eq=False)
+class Joined(Outcome):
+    """What became of several conditions as one.
 
-    :param looks: what was looked at, in the order of the rule
-    :param named: values that the finding's sentence can speak of
-    :param when: works out since when all that holds has held together, and until when
+    :param every: all of them must hold; else one is enough
     """
 
     verdict: Verdict
-    looks: Sequence[Look]
-    named: Sequence[tuple[str, Look]] = ()
-    when: Callable[[], Span] = lambda: NEVER
+    parts: Sequence[Outcome]
+    every: bool
+
+    @property
+    def _telling(self) -> Sequence[Outcome]:
+        """The parts that are evidence: of alternatives those that hold, if any does; of what must hold together what does not."""
+        if self.verdict is (Verdict.ABSENT if self.every else Verdict.PRESENT):
+            return [part for part in self.parts if part.verdict is self.verdict]
+        return self.parts
+
+    @cached_property
+    def looks(self) -> Sequence[Look]:
+        """What was looked at, in the order of the rule."""
+        return [look for part in self._telling for look in part.looks]
+
+    @property
+    def named(self) -> Sequence[tuple[str, Look]]:
+        """Values that the finding's sentence can speak of, those of what holds first."""
+        speaking = sorted(self.parts, key=lambda part: part.verdict is not Verdict.PRESENT)
+        return [pair for part in speaking for pair in part.named]
 
     @cached_property
     def span(self) -> Span:
-        """Since when all that holds has held together, and until when."""
-        return self.when()
-
-    @property
-    def since(self) -> float | None:
-        """When all that holds began to hold together; None if before all data or unknown."""
-        return self.span[0]
-
-    @property
-    def until(self) -> float | None:
-        """When that was over; None if it goes on or nobody can say."""
-        return self.span[1]
+        """Together from the last beginning to the first end; of alternatives one is enough, from the first to the last."""
+        holding = [part for part in self._telling if part.verdict is Verdict.PRESENT]
+        begun = [part.since for part in holding if part.since is not None]
+        ended = [part.until for part in holding if part.until is not None]
+        if self.every:
+            since, until = max(begun, default=None), min(ended, default=None)
+            return since, None if since is not None and until is not None and until <= since else until
+        over = max(ended, default=None) if len(ended) == len(holding) else None
+        return (min(begun) if len(begun) == len(holding) and begun else None), over

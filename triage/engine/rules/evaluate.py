@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from triage.engine.frame import Frame
-from triage.engine.rules.conditions import judge
+from triage.engine.rules.conditions import Judge
 from triage.engine.rules.context import Context, Look, Outcome
 from triage.engine.rules.families import families_of
 from triage.engine.rules.occurrences import is_news
@@ -15,7 +15,7 @@ from triage.engine.rules.survey import Survey, survey
 from triage.engine.rules.verdicts import CODES, FAILS, HOLDS, OPEN, Asked, Codes
 from triage.model.diagnosis import Evidence, Verdict
 from triage.model.recording import Subject
-from triage.model.rule import GRADES, All, Alternative, Any, Condition, Gone, Grade, Leaf, Measure, Occurrence, Rule
+from triage.model.rule import GRADES, All, Alternative, Any, Condition, Grade, Occurrence, Rule
 from triage.model.vocabulary import Scope, catalogue
 
 PRESENT, ABSENT, UNKNOWN = Verdict.PRESENT, Verdict.ABSENT, Verdict.UNKNOWN
@@ -256,78 +256,99 @@ class Ruling:
 
 def evaluate(frame: Frame, rules: Sequence[Rule], onset: float | None) -> list[Ruling]:
     """The verdicts of all rules."""
-    together: dict[tuple[Subject, ...], Asked] = {}
-    return [ruling_of(frame, rule, onset, together) for rule in rules]
+    asking = Asking(frame, onset)
+    return [ruling_of(rule, asking) for rule in rules]
+
+
+class Asking:
+    """Whom rules are asked of: what is known of one rule's subjects is known to the others."""
+
+    def __init__(self, frame: Frame, onset: float | None) -> None:
+        self.frame = frame
+        self.onset = onset
+        self._alone: dict[Subject, Judge] = {}
+        self._together: dict[tuple[Subject, ...], Asked] = {}
+
+    def alone(self, subject: Subject) -> Judge:
+        """Who judges conditions on one."""
+        if subject not in self._alone:
+            self._alone[subject] = Judge(Context(self.frame, subject, self.onset))
+        return self._alone[subject]
+
+    def together(self, subjects: tuple[Subject, ...]) -> Asked:
+        """Where they are asked of many."""
+        if subjects not in self._together:
+            self._together[subjects] = Asked(self.frame, subjects, self.onset)
+        return self._together[subjects]
 
 
 FEW = 4
 """Chosen: so few are asked faster one by one."""
 
 
-def ruling_of(frame: Frame, rule: Rule, onset: float | None, together: dict[tuple[Subject, ...], Asked]) -> Ruling:
+def ruling_of(rule: Rule, asking: Asking) -> Ruling:
     """A rule asked of everybody it is about."""
-    subjects = tuple(subjects_of(frame, rule))
+    subjects = tuple(subjects_of(asking.frame, rule))
 
     def answer(row: int) -> Answer:
-        return answer_of(frame, rule, subjects[row], onset)
+        return answer_of(rule, asking.alone(subjects[row]))
 
     if len(subjects) <= FEW:
         return Ruling(rule, subjects, answer)
-    asked = together.setdefault(subjects, Asked(frame, subjects, onset))
-    return Ruling(rule, subjects, answer, survey(rule, asked))
+    return Ruling(rule, subjects, answer, survey(rule, asking.together(subjects)))
 
 
-def answer_of(frame: Frame, rule: Rule, subject: Subject, onset: float | None) -> Answer:
+def answer_of(rule: Rule, judge: Judge) -> Answer:
     """A rule's verdict on one subject.
 
     Present if one of its alternatives holds, absent if what refutes it holds or none of its alternatives can, else unknown.
     Where what it needs is not known to be there, it is never present.
     """
-    context = Context(frame, subject, onset)
-    ways = tuple(_way(alternative, context) for alternative in rule.shows)
+    subject = judge.context.subject
+    ways = tuple([_way(alternative, judge) for alternative in rule.shows])
     verdicts = {way.verdict for way in ways}
     if verdicts == {ABSENT}:
         return Answer(subject, ABSENT, ways, None)
-    refuted = judge(rule.refuted_by, context) if rule.refuted_by is not None else None
+    refuted = judge(rule.refuted_by) if rule.refuted_by is not None else None
     if refuted is not None and refuted.verdict is PRESENT:
         return Answer(subject, ABSENT, ways, refuted)
-    if PRESENT not in verdicts or not _given(rule.needs, context):
+    if PRESENT not in verdicts or not _given(rule.needs, judge):
         return Answer(subject, UNKNOWN, ways, refuted)
-    return Answer(subject, PRESENT, ways, refuted, tuple(judge(effect, context) for effect in rule.expects))
+    return Answer(subject, PRESENT, ways, refuted, tuple(judge(effect) for effect in rule.expects))
 
 
-def _way(alternative: Alternative, context: Context) -> Way:
+def _way(alternative: Alternative, judge: Judge) -> Way:
     """What becomes of one alternative."""
-    outcome = judge(alternative.condition, context)
+    outcome = judge(alternative.condition)
     if outcome.verdict is ABSENT:
         return Way(alternative, ABSENT, outcome, None, doubtful=False)
-    against = judge(alternative.refuted_by, context) if alternative.refuted_by is not None else None
+    against = judge(alternative.refuted_by) if alternative.refuted_by is not None else None
     verdict = outcome.verdict
     if against is not None and against.verdict is PRESENT:
         verdict = ABSENT
-    elif verdict is PRESENT and not _given(alternative.needs, context):
+    elif verdict is PRESENT and not _given(alternative.needs, judge):
         verdict = UNKNOWN
     doubtful = against is not None and against.verdict is UNKNOWN
-    usual = verdict is PRESENT and alternative.grade != "proof" and _is_usual(alternative.condition, context)
+    usual = verdict is PRESENT and alternative.grade != "proof" and _is_usual(alternative.condition, judge)
     return Way(alternative, verdict, outcome, against, doubtful, usual)
 
 
-def _is_usual(condition: Condition, context: Context) -> bool:
+def _is_usual(condition: Condition, judge: Judge) -> bool:
     """Whether a condition that holds rests on counted lines that are no news, and on nothing else."""
     match condition:
         case All():
-            return all(_is_usual(part, context) for part in condition.all)
+            return all(_is_usual(part, judge) for part in condition.all)
         case Any():
-            return all(_is_usual(part, context) for part in condition.any if judge(part, context).verdict is PRESENT)
+            return all(_is_usual(part, judge) for part in condition.any if judge(part).verdict is PRESENT)
         case Occurrence():
-            return not is_news(condition, context)
+            return not is_news(condition, judge.context)
         case _:
             return False
 
 
-def _given(needs: Condition | None, context: Context) -> bool:
+def _given(needs: Condition | None, judge: Judge) -> bool:
     """Whether what a claim needs is known to be there."""
-    return needs is None or judge(needs, context).verdict is PRESENT
+    return needs is None or judge(needs).verdict is PRESENT
 
 
 def subjects_of(frame: Frame, rule: Rule) -> list[Subject]:
@@ -339,7 +360,7 @@ def subjects_of(frame: Frame, rule: Rule) -> list[Subject]:
     if rule.scope is Scope.SERVICE:
         return [service]
     everyone = frame.recording.subjects[rule.scope]
-    own = [name for name in signals_of(rule) if catalogue()[name].scope in (rule.scope, Scope.TARGET)]
+    own = [name for name in rule.signals if catalogue()[name].scope in (rule.scope, Scope.TARGET)]
     having = {subject for name in own for subject in frame.subjects_of(name) if subject.scope is rule.scope}
     spoken = {
         event.subject for event in frame.recording.events if event.subject is not None and event.subject.scope is rule.scope
@@ -354,19 +375,3 @@ def _hosts(frame: Frame, rule: Rule) -> list[Subject]:
     if rule.scope is not Scope.GPU:
         return []
     return sorted({e.subject for e in frame.recording.events if e.subject is not None and e.subject.scope is Scope.NODE})
-
-
-def signals_of(rule: Rule) -> tuple[str, ...]:
-    """All signals that a rule speaks of."""
-    return tuple(dict.fromkeys(name for leaf in rule.leaves if (name := _signal_of(leaf))))
-
-
-def _signal_of(leaf: Leaf) -> str:
-    """The signal that a condition asks; empty if it asks none."""
-    match leaf:
-        case Measure():
-            return leaf.signal
-        case Gone():
-            return leaf.gone
-        case _:
-            return ""

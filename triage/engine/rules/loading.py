@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import get_args
 
 from pydantic import BaseModel, ValidationError
 
@@ -13,7 +14,7 @@ from triage.bundle import bundled
 from triage.compiled import Compiled
 from triage.errors import ConfigError, InputMissingError
 from triage.model import rule as model
-from triage.model.rule import Rule
+from triage.model.rule import All, Any, Leaf, Not, Rule
 from triage.model.vocabulary import Cause, catalogue
 from triage.validation import Complaint, Fault, complaints, did_you_mean, faults_of
 
@@ -21,6 +22,7 @@ COMPILED = Compiled(
     "rules",
     tuple(one for one in vars(model).values() if isinstance(one, type)),
     ("triage.model.rule", "triage.model.vocabulary", "triage.model.observation", "triage.yamltext", __name__),
+    shared=frozenset((*get_args(Leaf), All, Any, Not)),
 )
 _UNKNOWN_SIGNAL = re.compile(r"no signal is called (\S+)")
 

@@ -13,7 +13,7 @@ from triage.engine.promises import users_are_well
 from triage.engine.rules.context import Context, Look
 from triage.errors import ConfigError
 from triage.model.diagnosis import Evidence, Verdict
-from triage.model.observation import Observation, named
+from triage.model.observation import Observation
 from triage.model.recording import CHANGE_KINDS, Event, SourceState, Subject
 from triage.model.rule import Observed, Occurrence
 from triage.model.vocabulary import Scope
@@ -62,6 +62,7 @@ def occurred(occurrence: Occurrence, context: Context) -> Look:
             phrase=of_event(first) if first else "",
             fields=values_of(first.attrs) if first else {},
         ),
+        occurrence.as_name,
     )
 
 
@@ -123,12 +124,17 @@ def unread(occurrence: Occurrence, frame: Frame) -> list[Event]:
     """Error-like lines of the window, new in it, that nothing understands and that could mean what is asked for."""
     if occurrence.event not in _READ_FROM_LINES:
         return []
+    return frame.remembered(("unread", occurrence.emitter), lambda: _unread(occurrence.emitter, frame))
+
+
+def _unread(emitter: str, frame: Frame) -> list[Event]:
+    """Those of an emitter, of any if it is empty."""
     return [
         event
         for event in frame.recording.events_of("residue")
         if event.attrs.get("new")
         and event.time >= frame.recording.window.start
-        and occurrence.emitter in ("", event.attrs.get("emitter", ""))
+        and emitter in ("", event.attrs.get("emitter", ""))
         and not is_of_others(event, frame)
     ]
 
@@ -154,6 +160,8 @@ def _event_text(event: Event) -> str:
 
 def candidates(occurrence: Occurrence, frame: Frame, onset: float | None) -> list[Event]:
     """The events that are asked for, whomever they concern."""
+    if occurrence.name and frame.recording.event_names(occurrence.event).isdisjoint(occurrence.name):
+        return []
     return [
         event
         for event in _of_kind(occurrence.event, frame)
@@ -261,7 +269,12 @@ def _share_a_card(frame: Frame, one: Subject, other: Subject) -> bool:
 
 
 def emitter_seen(occurrence: Occurrence, frame: Frame) -> bool:
-    """Whether a source was there that would have shown the event."""
+    """Whether a source was there that would have shown the event; asked again it is remembered."""
+    key = ("emitter seen", occurrence.event, occurrence.emitter)
+    return frame.remembered(key, lambda: _emitter_seen(occurrence, frame))
+
+
+def _emitter_seen(occurrence: Occurrence, frame: Frame) -> bool:
     seen = {source.name for source in frame.recording.sources if source.state in (SourceState.OK, SourceState.PARTIAL)}
     if occurrence.event in CHANGE_KINDS:
         return "changes" in seen
@@ -293,7 +306,15 @@ def seen(asked: Observed, context: Context) -> Look:
     since = first.since if first else None
     if shown is not None:
         span = shown.since, shown.until
-        return Look(verdict, shown.signal, _lacks(shown), lambda: span, lambda _: shown.model_copy(update={"verdict": verdict}))
+        evidence = shown
+        return Look(
+            verdict,
+            evidence.signal,
+            _lacks(evidence),
+            lambda: span,
+            lambda _: evidence.model_copy(update={"verdict": verdict}),
+            asked.as_name,
+        )
     return Look(
         verdict,
         signal,
@@ -314,6 +335,7 @@ def seen(asked: Observed, context: Context) -> Look:
             phrase=of_observation(first) if first else "",
             fields=values_of(first.attrs) if first else {},
         ),
+        asked.as_name,
     )
 
 
@@ -337,13 +359,12 @@ def _lacks(evidence: Evidence) -> str:
 
 def observations(asked: Observed, frame: Frame, onset: float | None) -> list[Observation]:
     """The observations that are asked for, whomever they concern."""
-    return [one for one in frame.seen.of_sort(asked.observed) if _is_meant(one, asked, frame, onset)]
+    found = frame.seen.of_sort(asked.observed, asked.of)
+    return [one for one in found if _is_meant(one, asked, frame, onset)]
 
 
 def _is_meant(one: Observation, asked: Observed, frame: Frame, onset: float | None) -> bool:
-    """Whether an observation is one that is asked for, whomever it concerns."""
-    if asked.of and not named(one.of, asked.of):
-        return False
+    """Whether an observation of what is asked for is one that is asked for, whomever it concerns."""
     if (asked.at and one.subject.scope is not asked.at) or (asked.against and one.against != asked.against):
         return False
     if (asked.direction and one.direction != asked.direction) or (asked.still is not None and (one.end is None) != asked.still):

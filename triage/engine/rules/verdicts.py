@@ -238,7 +238,7 @@ def _measured(measure: Measure, asked: Asked) -> Verdicts:
 def _one_by_one(measure: Measure, asked: Asked, speakers: Speakers) -> Verdicts:
     """Several subjects that speak for one, each held against the bound by itself."""
     members = asked.members(speakers)
-    bound = conditions.bound_of(measure)[1]
+    bound = measure.comparison[1]
     if isinstance(bound, Operand) and bound.signal is not None:  # what it is held against is whose it is, not a member's
         return _asked_one_by_one(measure, asked, speakers)
     each, lacks = _weighed(measure, members, members.speakers(measure.signal))
@@ -270,8 +270,8 @@ def _asked_one_by_one(measure: Measure, asked: Asked, speakers: Speakers) -> Ver
 
 def _weighed(measure: Measure, asked: Asked, speakers: Speakers) -> tuple[Codes, Bools]:
     """A signal of some subjects, taken as one, against its bound: verdicts, and for whom there is nothing to compare with."""
-    frame, across, span = asked.frame, conditions.across_of(measure), conditions.span_of(measure, asked.frame)
-    op, bound = conditions.bound_of(measure)
+    frame, across, span = asked.frame, measure.combine, conditions.span_of(measure, asked.frame)
+    op, bound = measure.comparison
     place = speakers.place
     value = _of_each(speakers.bounds(frame, measure.stat, span, across), place)
     limit = _limits(bound, measure, asked, speakers)
@@ -372,7 +372,7 @@ def _base(bound: Operand, measure: Measure, asked: Asked, speakers: Speakers) ->
 
 def _usual(measure: Measure, frame: Frame, speakers: Speakers) -> Floats:
     """The statistic before the window of each group, shape (3, G). Of a replica that was not there yet: of its peers."""
-    across, before = conditions.across_of(measure), frame.grid.baseline
+    across, before = measure.combine, frame.grid.baseline
     if not frame.grid.usual:
         return np.full((3, len(speakers.groups)), np.nan)
     own = speakers.bounds(frame, measure.stat, before, across)
