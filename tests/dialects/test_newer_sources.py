@@ -7,8 +7,9 @@ from triage.ingest.metrics.dialects import load_dialects
 from triage.ingest.metrics.openmetrics import parse
 from triage.ingest.metrics.translate import translate
 from triage.ingest.raw import RawSeries
-from triage.model.recording import Recording, Window
+from triage.model.recording import Recording, Subject, Window
 from triage.model.service import Service
+from triage.model.vocabulary import Scope
 
 STEP = 10.0
 
@@ -92,6 +93,13 @@ CASES: list[tuple[str, str, str, float]] = [
     ('haproxy_backend_current_queue{proxy="llm"} 1 3', "gateway.pending", "h:1", 3),
     ('haproxy_frontend_http_responses_total{proxy="llm",code="5xx"} 1 3', "gateway.5xx", "h:1", 0.2),
     ("nginx_connections_active 1 3", "gateway.connections_open", "h:1", 3),
+    ('traefik_service_requests_total{service="llm-prod@docker",code="502",method="POST"} 0 10', "gateway.5xx", "h:1", 1),
+    ('traefik_service_retries_total{service="llm-prod@docker"} 0 10', "gateway.retries", "h:1", 1),
+    ('traefik_tls_certs_not_after{cn="llm.example"} 1.7e9 1.7e9', "gateway.cert_expiry", "h:1", 1.7e9),
+    ('kong_http_requests_total{service="llm-prod",route="chat",code="429",source="kong"} 0 10', "gateway.429", "h:1", 1),
+    ('apisix_http_status{code="504",route="chat",service="llm-prod",node="10.0.0.5"} 0 10', "gateway.timeouts", "h:1", 1),
+    ('apisix_nginx_http_current_connections{state="writing"} 1 3', "gateway.active", "h:1", 3),
+    ('caddy_http_request_duration_seconds_count{handler="reverse_proxy",code="503"} 0 10', "gateway.5xx", "h:1", 1),
     ("dynamo_tokio_worker_busy_ratio 0.1 0.9", "gateway.loop_busy", "h:1", 0.9),
     ('dynamo_frontend_failures_total{error_type="overload"} 0 10', "gateway.429", "h:1", 1),
     ("litellm_redis_failed_requests_total 0 10", "gateway.dependency_failures", "h:1", 1),
@@ -118,6 +126,21 @@ def test_a_line_becomes_its_signal(line: str, signal: str, subject: str, value: 
     found = read(ALIVE, line) if "node=" in line or "pod=" in line else read(line)
     assert {one.subject.id: float(one.values[-1]) for one in found.by_signal.get(signal, [])} == {subject: pytest.approx(value)}
     assert dict(found.rejected) == {}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'traefik_service_server_up{service="llm-prod@docker",url="http://10.0.0.5:8000",instance="t:1"} 1 0',
+        'kong_upstream_target_health{upstream="u",address="10.0.0.5:8000",state="healthy",subsystem="http",instance="k:1"} 1 0',
+        'caddy_reverse_proxy_upstreams_healthy{upstream="10.0.0.5:8000",instance="c:1"} 1 0',
+    ],
+)
+def test_a_gateway_names_an_engine_by_its_address(line: str) -> None:
+    """Whom a gateway holds for dead is the replica that is scraped there."""
+    found = read('kube_pod_info{pod="llm-prod-0",pod_ip="10.0.0.5",created_by_name="llm-prod"} 1 1', line)
+    (healthy,) = found.by_signal["backend.healthy"]
+    assert (healthy.subject, float(healthy.values[-1])) == (Subject(Scope.REPLICA, "llm-prod-0"), 0.0)
 
 
 def test_what_dcgm_does_not_know_is_no_reading() -> None:
