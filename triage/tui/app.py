@@ -177,20 +177,23 @@ class WalkApp(App[BaseException]):
             self._is_thinking = False
 
     async def _draw(self) -> None:
-        """Make what was asked for last: a curve, subjects side by side."""
+        """Make what was asked for last: a curve, subjects side by side. Both are handed over together, and drawn once."""
+        made: list[Message] = []
         try:
             while self._wanted:
                 wanted = self._wanted.pop(next(iter(self._wanted)))
                 about = (wanted.snapshot.as_of, wanted.evidence)
                 if isinstance(wanted, messages.SidesWanted):
                     sides = await in_thread(partial(self._session.sides, *about))
-                    self.post_message(messages.SidesDrawn(wanted.snapshot, wanted.evidence, sides))
+                    made.append(messages.SidesDrawn(wanted.snapshot, wanted.evidence, sides))
                     continue
                 curve = await in_thread(partial(self._session.curve, *about))
                 if curve is not None:
-                    self.post_message(messages.CurveDrawn(wanted.snapshot, wanted.evidence, curve))
+                    made.append(messages.CurveDrawn(wanted.snapshot, wanted.evidence, curve))
         finally:
             self._is_drawing = False
+            for one in made:
+                self.post_message(one)
 
     # What came of it
 
@@ -329,8 +332,11 @@ class WalkApp(App[BaseException]):
 
     @on(messages.QuestionChosen)
     def go_to_question(self, chosen: messages.QuestionChosen) -> None:
-        """Down to one question."""
-        self._push(lambda scene: QuestionScreen(scene, chosen.rule))
+        """Down to one question, or from one to another."""
+        if isinstance(self.screen, QuestionScreen) and self.screen.is_whole and self.scene is not None:
+            self.screen.turn_to(chosen.rule, self.scene)
+        else:
+            self._push(lambda scene: QuestionScreen(scene, chosen.rule))
 
     @on(messages.PieceChosen)
     def go_to_piece(self, chosen: messages.PieceChosen) -> None:

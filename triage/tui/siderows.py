@@ -9,7 +9,7 @@ from triage.render.reading import named
 from triage.render.spark import is_drawn, pooled
 from triage.tui.sides import SCALES, Scale, Side, Sides
 from triage.tui.snapshot import Snapshot
-from triage.tui.words import PINNED, VERDICTS, counted, fitted, heading, lines, mark, spread, text
+from triage.tui.words import PINNED, VERDICTS, counted, fitted, heading, in_runs, lines, mark, spread, text
 
 _NAME, _VALUE, _STRIP = 30, 14, 60
 _SHORT = 5
@@ -51,6 +51,14 @@ def side_line(side: Side, scale: Scale, sides: Sides, snapshot: Snapshot, width:
     return spread(left, _strip(side, scale, snapshot, min(_STRIP, width - left.cell_length - 2)), width)
 
 
+def waiting(total: int) -> Content:
+    """The room of the worst few, while they are put side by side: what stands around it does not move when they come.
+
+    :param total: how many there are at the smallest scale
+    """
+    return Content("\n".join(["  putting them side by side …", *[" "] * min(total, _SHORT + 1)]))
+
+
 def in_short(sides: Sides, snapshot: Snapshot, width: int) -> Content:
     """The worst few at the smallest scale; nothing where there is only one."""
     scale = sides.scales[-1]
@@ -82,7 +90,7 @@ def _strip(side: Side, scale: Scale, snapshot: Snapshot, width: int) -> Content:
     """The values as blocks on one scale for all; what is beyond the bound has its colour, too."""
     if side.spark is None or snapshot.spoken or width < 6:
         return Content("")
-    low, high = _range(scale)
+    low, high = scale.extent
     bins = min(width, len(side.spark.values))
     begin = side.spark.window * bins // len(side.spark.values)
     parts: list[tuple[str, str]] = []
@@ -93,10 +101,4 @@ def _strip(side: Side, scale: Scale, snapshot: Snapshot, width: int) -> Content:
         level = int((value - low) / (high - low) * len(_BLOCKS)) if high > low else 0
         style = "bad" if side.verdict is Verdict.PRESENT and place >= begin else "before" if place < begin else "window"
         parts.append((_BLOCKS[min(max(level, 0), len(_BLOCKS) - 1)], style))
-    return text(*parts)
-
-
-def _range(scale: Scale) -> tuple[float, float]:
-    """Lowest and highest value of all that are shown, and of zero, from which all are measured."""
-    known = [value for side in scale.sides if side.spark for value in side.spark.values if is_drawn(value)]
-    return min([*known, 0.0]), max([*known, scale.bound or 0.0, 0.0])
+    return text(*in_runs(parts))

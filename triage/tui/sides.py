@@ -1,9 +1,11 @@
 """Subjects side by side: how each replica, card and machine does in one signal, as plain data."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from triage.model.diagnosis import Spark, Verdict
 from triage.model.vocabulary import Scope
+from triage.render.spark import is_drawn
 
 SCALES = {Scope.SERVICE: "cluster", Scope.NODE: "machine", Scope.REPLICA: "replica", Scope.GPU: "card"}
 """Scopes in the order of their size, with the scale that each stands for."""
@@ -55,6 +57,12 @@ class Scale:
     def total(self) -> int:
         """How many there are."""
         return self.beyond + self.within + self.open
+
+    @cached_property
+    def extent(self) -> tuple[float, float]:
+        """Lowest and highest value of all that are shown, and of zero, from which all are measured."""
+        known = [value for side in self.sides if side.spark for value in side.spark.values if is_drawn(value)]
+        return min([*known, 0.0]), max([*known, self.bound or 0.0, 0.0])
 
 
 @dataclass(frozen=True)

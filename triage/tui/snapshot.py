@@ -166,6 +166,11 @@ class Scene:
     is_first_time: bool = False
     pin: str = ""
 
+    def tells_as(self, other: "Scene") -> bool:
+        """Whether a screen says the same of both, but for the time and what goes on."""
+        own, others = ((one.news, one.is_first_time, one.pin) for one in (self, other))
+        return self.snapshot is other.snapshot and own == others
+
 
 def vital_id(vital: Vital) -> str:
     """What tells a vital sign from all others: its name, and whose it is."""

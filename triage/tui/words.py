@@ -4,7 +4,9 @@ All of it is :class:`textual.content.Content` made of plain strings and styles o
 that a label or a log line is only text, whatever it holds.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from operator import itemgetter
 
 from rich.cells import cell_len
 from textual.content import Content
@@ -96,6 +98,11 @@ def _part(part: Part) -> str | tuple[str, str] | Content:
         return said(part)
     words, style = part
     return words if style == "command" else said(words), STYLES[style]
+
+
+def in_runs(cells: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Neighbouring cells of one style as one piece: a line of sixty cells has three or four styles to draw, not sixty."""
+    return [("".join(cell for cell, _ in run), style) for style, run in groupby(cells, key=itemgetter(1))]
 
 
 def lines(*given: Content | str) -> Content:

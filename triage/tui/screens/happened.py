@@ -12,6 +12,7 @@ from triage.tui.lanes import group_of
 from triage.tui.places import Stop
 from triage.tui.rows import note_row
 from triage.tui.screens.listing import ListScreen
+from triage.tui.snapshot import Scene, Snapshot
 from triage.tui.widgets.choices import Choices, Row
 from triage.tui.words import counted, hanging, labelled, lines, text
 
@@ -25,6 +26,10 @@ _STYLES = {"changes": "new", "restarts": "warn", "Xids": "bad", "logs": "dim", "
 
 class HappenedScreen(ListScreen):
     """A row for each event; what one source says again and again, but for its numbers, is one row."""
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene)
+        self._grouped: tuple[Snapshot, list[list[Event]]] | None = None
 
     def way(self) -> tuple[Stop, ...]:
         """Service and list."""
@@ -74,7 +79,9 @@ class HappenedScreen(ListScreen):
 
     def _runs(self) -> list[list[Event]]:
         """Events in order; neighbours that say the same, but for their numbers, as one."""
-        return [list(run) for _, run in groupby(self._events(), key=_said)]
+        if self._grouped is None or self._grouped[0] is not self.snapshot:
+            self._grouped = self.snapshot, [list(run) for _, run in groupby(self._events(), key=_said)]
+        return self._grouped[1]
 
     def _row(self, run: list[Event]) -> Row:
         first, near = run[0], self.snapshot.near

@@ -10,6 +10,7 @@ from triage.tui.details import Detail, detail_of
 from triage.tui.drawn import Draw, Drawn, nothing
 from triage.tui.messages import LayerChosen, PieceChosen, QuestionChosen, VitalChosen
 from triage.tui.screens.walk import WalkScreen
+from triage.tui.snapshot import Scene
 from triage.tui.widgets.choices import Choices, Row
 from triage.tui.widgets.detail import DetailPane
 
@@ -19,6 +20,10 @@ _OPENED = {"layer", "rule", "vital", "signal"}
 
 class ListScreen(WalkScreen):
     """A screen with a list of places. What a place tells and where it leads is the same on all of them."""
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene)
+        self._told_of = ""
 
     def body(self) -> ComposeResult:
         """Words on top, the list, the detail of what is highlighted."""
@@ -63,7 +68,8 @@ class ListScreen(WalkScreen):
     @on(OptionList.OptionHighlighted)
     def tell_of_highlighted(self) -> None:
         """The detail follows the highlight."""
-        self._tell()
+        if self.query_one(Choices).chosen != self._told_of:
+            self._tell()
 
     @on(OptionList.OptionSelected)
     def go_down(self, event: OptionList.OptionSelected) -> None:
@@ -92,5 +98,6 @@ class ListScreen(WalkScreen):
         self.open(self.query_one(Choices).chosen)
 
     def _tell(self) -> None:
+        self._told_of = self.query_one(Choices).chosen
         self.query_one(DetailPane).show(self.detail(), self.scene)
         self.show_keys()

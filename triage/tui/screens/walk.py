@@ -56,6 +56,7 @@ class WalkScreen(Screen[None]):
     def __init__(self, scene: Scene) -> None:
         super().__init__()
         self.scene = scene
+        self._shown_last: Scene | None = None
 
     @property
     def snapshot(self) -> Snapshot:
@@ -65,7 +66,7 @@ class WalkScreen(Screen[None]):
     @property
     def is_tall(self) -> bool:
         """Whether there is room for what is only nice to have."""
-        return self.size.height >= _TALL
+        return self.app.size.height >= _TALL
 
     def compose(self) -> ComposeResult:
         """The frame, with the screen's own body in it."""
@@ -121,7 +122,9 @@ class WalkScreen(Screen[None]):
         self.query_one(Crumb).scene(scene, self.way())
         self.query_one(Timeline).show(scene.newest, scene.moment)
         self.query_one(Ribbon).show(scene.newest)
-        self.refill()
+        if self._shown_last is None or not scene.tells_as(self._shown_last):
+            self._shown_last = scene
+            self.refill()
         self.app.post_message(Arrived(self.address, self.way()[-1].name))
 
     def show_activity(self, scene: Scene) -> None:

@@ -11,6 +11,7 @@ from triage.model.units import clock, quantity
 from triage.render.reading import named
 from triage.tui.curves import Curve, coarse, description
 from triage.tui.details import of_subject
+from triage.tui.drawn import Drawn
 from triage.tui.messages import CurveWanted
 from triage.tui.snapshot import Snapshot
 from triage.tui.widgets.plot import LEGEND, CurvePlot
@@ -32,7 +33,7 @@ class Chart(Vertical):
         """Legend, drawing, sentence."""
         yield Static(classes="legend", markup=False)
         yield CurvePlot()
-        yield Static(classes="sentence", markup=False)
+        yield Drawn(classes="sentence")
 
     def on_resize(self, event: events.Resize) -> None:
         """Leave the sentence out where it would take the drawing's rows."""
@@ -63,9 +64,10 @@ class Chart(Vertical):
 
     def _draw(self, curve: Curve, snapshot: Snapshot, pinned: str = "") -> None:
         self.query_one(CurvePlot).show(curve, snapshot.near)
-        self.query_one(".legend", Static).update(_legend(curve, snapshot.near, pinned))
-        said = description(curve, snapshot.near)
-        self.query_one(".sentence", Static).update(text(f"Of {named(pinned)}: {said}" if pinned else said))
+        self.query_one(".legend", Static).update(_legend(curve, snapshot.near, pinned), layout=False)
+        words = description(curve, snapshot.near)
+        said = text(f"Of {named(pinned)}: {words}" if pinned else words)
+        self.query_one(".sentence", Drawn).show(lambda _width: said)
 
 
 def _legend(curve: Curve, near: float, pinned: str) -> Content:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -9,7 +10,11 @@ from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.css.styles import RulesMap
+from textual.geometry import Region
 from textual.strip import Strip
+from textual.style import Style as TextStyle
+from textual.visual import RenderOptions, Visual
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
@@ -31,6 +36,41 @@ class Row:
     id: str
     draw: Callable[[int], Content]
 
+    @cached_property
+    def words(self) -> str:
+        """All that it says, to be searched while somebody types."""
+        return f"{self.id} {self.draw(_FULL).plain}"
+
+    @cached_property
+    def picture(self) -> "_Picture":
+        """What is drawn of it, kept while rows are left out and come back."""
+        return _Picture(self.draw)
+
+
+class _Picture(Visual):
+    """A row, drawn once for the width that it gets: nothing has to know the width before the screen is laid out."""
+
+    def __init__(self, draw: Callable[[int], Content]) -> None:
+        self._draw = draw
+        self._last: tuple[int, Content] | None = None
+
+    def _for(self, width: int) -> Content:
+        if self._last is None or self._last[0] != width:
+            self._last = (width, self._draw(width))
+        return self._last[1]
+
+    def render_strips(self, width: int, height: int | None, style: TextStyle, options: RenderOptions) -> list[Strip]:
+        """The lines."""
+        return self._for(width).render_strips(width, height, style, options)
+
+    def get_optimal_width(self, _rules: RulesMap, container_width: int) -> int:
+        """All that there is."""
+        return container_width
+
+    def get_height(self, rules: RulesMap, width: int) -> int:
+        """How many lines it takes."""
+        return self._for(width).get_height(rules, width)
+
 
 def narrowed(rows: tuple[Row, ...], words: tuple[str, ...]) -> tuple[Row, ...]:
     """The rows in which all words stand, each group of them below its heading; a note if there are none.
@@ -44,7 +84,7 @@ def narrowed(rows: tuple[Row, ...], words: tuple[str, ...]) -> tuple[Row, ...]:
     for row in rows:
         if not row.id:
             heading = row
-        elif holds(f"{row.id} {row.draw(_FULL).plain}", words):
+        elif holds(row.words, words):
             kept += [*([heading] if heading is not None else []), row]
             heading = None
     return tuple(kept) or (Row("", lambda _width: Content("  no row holds these words")),)
@@ -66,8 +106,7 @@ class Choices(OptionList):
         self._all: tuple[Row, ...] = ()
         self._rows: tuple[Row, ...] = ()
         self._words: tuple[str, ...] = ()
-        self._drawn_for: tuple[tuple[Row, ...], int] | None = None
-        self._start = ""
+        self._laid_out_for = 0
 
     @property
     def chosen(self) -> str:
@@ -82,7 +121,6 @@ class Choices(OptionList):
         :param anew: highlight the first row instead, whatever was highlighted
         """
         self._all = tuple(rows)
-        self._rows = narrowed(self._all, self._words)
         if anew:
             self.clear_options()
         self._draw(start)
@@ -94,12 +132,19 @@ class Choices(OptionList):
         """
         if words != self._words:
             self._words = words
-            self._rows = narrowed(self._all, words)
             self._draw("")
 
-    def on_resize(self, _event: events.Resize) -> None:
-        """Rows are drawn for their width."""
-        self._draw("")
+    def on_resize(self, event: events.Resize) -> None:
+        """Rows are drawn again for another width only."""
+        width = self.scrollable_content_region.width
+        if width == self._laid_out_for:
+            event.prevent_default()
+        self._laid_out_for = width
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The lines; from the first ones on their width is known."""
+        self._laid_out_for = self._laid_out_for or self.scrollable_content_region.width
+        return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
         """A line with the bar of the highlighted row."""
@@ -122,16 +167,12 @@ class Choices(OptionList):
         return _GUTTER
 
     def _draw(self, start: str) -> None:
-        """Draw the rows for the width that there is."""
-        width = self.scrollable_content_region.width - _GUTTER
-        self._start = start or self._start
-        if width <= 0 or self._drawn_for == (self._rows, width):
-            return
-        self._drawn_for = (self._rows, width)
+        """Take the rows that hold the words."""
+        self._rows = narrowed(self._all, self._words)
         kept, index = self.chosen, self.highlighted
         scroll = self.scroll_offset.y
-        self.set_options(Option(row.draw(width), id=row.id or None, disabled=not row.id) for row in self._rows)
-        self._highlight_again(kept or self._start, index)
+        self.set_options(Option(row.picture, id=row.id or None, disabled=not row.id) for row in self._rows)
+        self._highlight_again(kept or start, index)
         if kept:
             self.scroll_to(y=scroll, animate=False, force=True, immediate=True)
 

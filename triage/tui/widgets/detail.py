@@ -11,7 +11,7 @@ from triage.tui.details import Detail
 from triage.tui.drawn import Draw, Drawn, nothing
 from triage.tui.lanes import drawn_lanes
 from triage.tui.messages import SidesDrawn, SidesWanted
-from triage.tui.siderows import in_short
+from triage.tui.siderows import in_short, waiting
 from triage.tui.snapshot import Scene, Snapshot
 from triage.tui.widgets.chart import Chart
 
@@ -70,17 +70,21 @@ class DetailPane(Vertical, can_focus=True):
         is_several = evidence is not None and detail.compares and snapshot.subjects_of(evidence.signal) > 1
         sought = (snapshot, evidence) if evidence is not None and is_several else None
         if sought is None or self._sought is None or sought[0] is not self._sought[0] or sought[1] != self._sought[1]:
-            self.query_one(".sides", Drawn).show(nothing)
             self._sought = sought
+            draw: Draw = nothing
             if sought is not None and self.screen.has_class("-tall"):
+                room = waiting(snapshot.subjects_of(sought[1].signal))
+                draw = lambda _width: room  # noqa: E731 - one line says it
                 self.app.post_message(SidesWanted(*sought))
+            self.query_one(".sides", Drawn).show(draw)
 
     def show_sides(self, drawn: SidesDrawn) -> None:
         """Show the worst few, if they are still asked for."""
         sought, sides = self._sought, drawn.sides
-        if sides is None or sought is None or sought[0] is not drawn.snapshot or sought[1] != drawn.evidence:
+        if sought is None or sought[0] is not drawn.snapshot or sought[1] != drawn.evidence:
             return
-        self.query_one(".sides", Drawn).show(lambda width: in_short(sides, drawn.snapshot, width))
+        draw: Draw = nothing if sides is None else lambda width: in_short(sides, drawn.snapshot, width)
+        self.query_one(".sides", Drawn).show(draw)
 
     def action_scroll_words(self, lines: int) -> None:
         """Move in the lower words."""

@@ -7,7 +7,7 @@ from triage.memory.memory import states
 from triage.model.diagnosis import Status
 from triage.model.units import clock, duration
 from triage.tui.snapshot import Snapshot
-from triage.tui.words import STATUSES, STYLES, fitted, text
+from triage.tui.words import STATUSES, STYLES, fitted, in_runs, text
 
 _BLOCKS = {Status.HEALTHY: "▁", Status.DEGRADED: "▄", Status.INCIDENT: "█", Status.INCONCLUSIVE: "?"}
 """The worse the higher, so that it is read without colours."""
@@ -24,9 +24,10 @@ class Ribbon(Widget):
 
     def show(self, newest: Snapshot) -> None:
         """Show the states of the looks so far."""
-        self._newest = newest
-        self.display = newest.memory is not None
-        self.refresh()
+        if newest is not self._newest:
+            self._newest = newest
+            self.display = newest.memory is not None
+            self.refresh()
 
     def render(self) -> Content:
         """The line, in the columns of the time above it."""
@@ -42,7 +43,7 @@ class Ribbon(Widget):
             (_BLOCKS[one], STYLES[STATUSES[one][1]]) if one else (" ", "")
             for one in states(newest.memory.runs, newest.begin, newest.end, room)
         )
-        return Content.assemble(name, *cells)
+        return Content.assemble(name, *in_runs(cells))
 
 
 def said(snapshot: Snapshot) -> str:

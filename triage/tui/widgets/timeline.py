@@ -11,7 +11,7 @@ from triage.render.spark import bounds, is_drawn, pooled
 from triage.tui.curves import events_of, of_events
 from triage.tui.messages import MomentChosen
 from triage.tui.snapshot import Snapshot
-from triage.tui.words import STYLES, text
+from triage.tui.words import STYLES, in_runs, text
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _STEPS = 60
@@ -31,9 +31,10 @@ class Timeline(Widget):
 
     def show(self, newest: Snapshot, moment: float | None) -> None:
         """Show the time of the newest snapshot, with the moment looked at."""
-        self._newest = newest
         self.moment = moment
-        self.refresh()
+        if newest is not self._newest:
+            self._newest = newest
+            self.refresh()
 
     def on_click(self, event: events.Click) -> None:
         """Look at the moment under the pointer; at a sign, at the moment that it stands for."""
@@ -99,7 +100,7 @@ def _track(snapshot: Snapshot, moment: float | None, room: int, *, signs: bool) 
             drawn[index] = sign
     if moment is not None:
         drawn[_place(snapshot, moment, room)] = ("┃", f"{STYLES['new']} reverse")
-    return Content.assemble(*drawn)
+    return Content.assemble(*in_runs(drawn))
 
 
 def _of_events(snapshot: Snapshot) -> Spark | None:
