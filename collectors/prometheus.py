@@ -26,7 +26,19 @@ from triage.sdk import (
     in_background,
     translate,
 )
-from triage.sdk.parts import Census, Query, Question, Survey, census, is_much, prometheus_api, questions, scrape_interval, unique
+from triage.sdk.parts import (
+    Census,
+    Query,
+    Question,
+    Survey,
+    census,
+    in_columns,
+    is_much,
+    prometheus_api,
+    questions,
+    scrape_interval,
+    unique,
+)
 
 WORKERS = 8
 """Queries that are asked at the same time; Prometheus itself runs 20 at most (``--query.max-concurrency``)."""
@@ -199,7 +211,8 @@ class _Server:
         found: dict[str, float] = {}
         for one in self._told(lambda: list(self.api.custom_query(f"{selector}[{span}s]", params=params))):
             job = one.get("metric", {}).get("job", "")
-            found[job] = max(found.get(job, 0.0), scrape_interval([float(time) for time, _ in one.get("values", ())]))
+            times, _ = in_columns(one.get("values", ()))
+            found[job] = max(found.get(job, 0.0), scrape_interval(times))
         return {job: interval for job, interval in found.items() if interval > 0}
 
     def counted(self, queries: Sequence[Query], window: Window) -> list[Query]:

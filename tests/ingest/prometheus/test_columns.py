@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triage.ingest.prometheus.columns import loads, read_plain
+from triage.ingest.prometheus.columns import Samples, loads, read_plain
 from triage.ingest.prometheus.promql import read_matrix
 
 TIMES = st.floats(1.0, 4e9).map(lambda time: round(time, 3))
@@ -36,8 +36,8 @@ def compact(value: Any) -> bytes:
 
 def as_lists(value: Any) -> Any:
     """Arrays as the lists that a reader of JSON makes, with numbers for texts."""
-    if isinstance(value, np.ndarray):
-        return [[time, _text(number)] for time, number in value.tolist()]
+    if isinstance(value, Samples):
+        return [[time, _text(number)] for time, number in zip(value.times.tolist(), value.values.tolist(), strict=True)]
     if isinstance(value, dict):
         return {key: as_lists(one) for key, one in value.items()}
     return [as_lists(one) for one in value] if isinstance(value, list) else value
@@ -119,7 +119,7 @@ def test_large_answers_are_read_by_arrow() -> None:
         for start in range(0, 70_000, 700)
     ]
     plain = read_plain(compact(answer(*series)))
-    found = np.concatenate([one["values"][:, 1] for one in plain["data"]["result"]])
+    found = np.concatenate([one["values"].values for one in plain["data"]["result"]])
     assert found.tolist() == [float(text) for text in texts]
 
 

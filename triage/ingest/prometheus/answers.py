@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, InstanceOf, TypeAdapter, ValidationError
 
 from triage.errors import DataError, quoted
-from triage.ingest.prometheus.columns import read_plain
+from triage.ingest.prometheus.columns import Samples, in_columns, read_plain
 from triage.ingest.raw import RawSeries
 from triage.model.recording import Floats
 
@@ -48,10 +48,8 @@ Reading = tuple[Time, _Histogram]
 
 
 class _MatrixSeries(_Part):
-    model_config = ConfigDict(extra="ignore", frozen=True, arbitrary_types_allowed=True)
-
     metric: dict[str, str]
-    values: np.ndarray[Any, Any] | tuple[Sample, ...] = ()
+    values: InstanceOf[Samples] | tuple[Sample, ...] = ()
     histograms: tuple[Reading, ...] = ()
 
 
@@ -141,8 +139,7 @@ def _unfolded(series: _MatrixSeries) -> Iterator[RawSeries]:
     """One series of the answer as series of single numbers; those without any number are passed over."""
     name = series.metric.get("__name__", "")
     labels = {label: value for label, value in series.metric.items() if label != "__name__"}
-    pairs = np.array(series.values, dtype=np.float64).reshape(-1, 2)
-    parts = [RawSeries(name, labels, *_measured(pairs[:, 0], pairs[:, 1]))]
+    parts = [RawSeries(name, labels, *_measured(*in_columns(series.values)))]
     if series.histograms:
         parts += _classic(name, labels, series.histograms)
     yield from (part for part in parts if len(part.times))

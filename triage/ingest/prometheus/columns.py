@@ -1,24 +1,54 @@
 """Reads answers of Prometheus with the numbers of all series at once: a reader of JSON makes two objects of each sample."""
 
 import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from triage.ingest.numbers import columns
-from triage.model.recording import Floats
+from triage.ingest.numbers import blanks, second_column
+from triage.model.recording import Floats, Ints
 
-_BEGIN, _END = b'"values":[[', b"]]"
+_BEGIN, _BETWEEN, _END = b'"values":[[', b'"],[', b'"]]'
 _MARK = b'"":'
 """Key under which a series' samples are remembered by their number; no answer has it."""
 
-_IN_A_TIME = np.zeros(256, dtype=bool)
-_IN_A_TIME[list(b"0123456789.")] = True
+_TIMES = re.compile(rb"(?:[1-9][0-9]*(?:\.[0-9]+)? +)+")
+_LONGEST_TIME = 24
+"""Characters of a moment, and of the space behind it: milliseconds of this era take fourteen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """The samples of a series.
+
+    :param times: Unix seconds, shape (T,); series that were read at the same moments share them
+    :param values: shape (T,)
+    :param in_order: they are finite, and of ascending times
+    """
+
+    times: Floats
+    values: Floats
+    in_order: bool
+
+
+def in_columns(told: Samples | Sequence[Sequence[Any]]) -> tuple[Floats, Floats]:
+    """Times and values of samples, or of ``[[time, "value"], …]``, as they are told.
+
+    :raises TypeError, ValueError: they are no pairs of numbers
+    """
+    if isinstance(told, Samples):
+        return told.times, told.values
+    pairs = np.array([(float(time), float(value)) for time, value in told], dtype=np.float64).reshape(-1, 2)
+    return np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
 
 
 def loads(body: bytes) -> Any:
-    """What JSON stands for; the ``values`` of a series are one array, as :func:`read_plain` says, if all are written plainly.
+    """What JSON stands for; the ``values`` of a series are :class:`Samples` if all are written plainly.
 
     :raises ValueError: it is no JSON
     """
@@ -27,7 +57,7 @@ def loads(body: bytes) -> Any:
 
 
 def read_plain(body: bytes) -> Any:
-    """An answer in which the ``values`` of each series are one array of times and values, shape (T, 2).
+    """An answer in which the ``values`` of each series are :class:`Samples`.
 
     None if there are none, one of them is not written as servers write it, or it is no JSON.
     """
@@ -46,7 +76,7 @@ def read_plain(body: bytes) -> Any:
         return None
 
 
-def _cut(body: bytes) -> tuple[bytes, list[Floats]] | None:
+def _cut(body: bytes) -> tuple[bytes, list[Samples]] | None:
     """The answer with a number in the place of each series' samples, and the samples; None if they are not plainly written.
 
     No text in JSON can hold the bytes with which they begin: its quotation mark would be escaped.
@@ -66,27 +96,52 @@ def _cut(body: bytes) -> tuple[bytes, list[Floats]] | None:
     return None if samples is None or _MARK in body else (b"".join((*rest, body[start:])), samples)
 
 
-def _samples(found: list[bytes]) -> list[Floats] | None:
-    """Times and values of series, each written ``time,"value"],[time,"value"``; None if one is written otherwise."""
-    text = b"],[".join(found)
-    if not text.endswith(b'"'):
-        return None
-    text = text[:-1].replace(b'"],[', b"\n").replace(b',"', b" ") + b"\n"
-    counts = [one.count(b"],[") + 1 for one in found]
-    told = columns(text, sum(counts))
-    if told is None or not _are_times(np.frombuffer(text, np.uint8)):
-        return None
-    return np.split(np.stack(told, axis=1), np.cumsum(counts)[:-1])
+def _samples(found: list[bytes]) -> list[Samples] | None:
+    """Samples of series, each written ``time,"value"],[time,"value``; None if one is written otherwise.
 
-
-def _are_times(marks: npt.NDArray[np.uint8]) -> bool:
-    """Whether the first number of each line is one that JSON knows too, without a sign or an exponent.
-
-    :param marks: lines of two numbers with a space between them, by byte
+    Most series of an answer have the same moments: these are read once for all of them.
     """
-    blank = np.flatnonzero(marks <= ord(" "))
-    begins, ends = np.concatenate(([0], blank[1:-1:2] + 1)), blank[::2]
-    odd = np.flatnonzero(~_IN_A_TIME[marks])  # of times none is, and of each line its space and its end
-    inside = np.searchsorted(odd, ends) - np.searchsorted(odd, begins)
-    firsts, lasts = marks[begins], marks[ends - 1]
-    return bool((inside == 0).all() and (firsts > ord("0")).all() and (firsts <= ord("9")).all() and (lasts != ord(".")).all())
+    text = b"\n".join((*found, b"")).replace(_BETWEEN, b"\n").replace(b',"', b" ")
+    counts = [one.count(_BETWEEN) + 1 for one in found]
+    blank = blanks(text, sum(counts))
+    moments = None if blank is None else _first_words(text, blank)
+    values = None if moments is None else second_column(text)
+    if moments is None or values is None:
+        return None
+    is_finite = bool(np.isfinite(values).all())
+    read: dict[bytes, tuple[Floats, bool] | None] = {}
+    samples: list[Samples] = []
+    for begin, end in pairwise(accumulate(counts, initial=0)):
+        written = moments[begin:end].tobytes()
+        if written not in read:
+            read[written] = _times(written)
+        told = read[written]
+        if told is None:
+            return None
+        samples.append(Samples(told[0], values[begin:end], is_finite and told[1]))
+    return samples
+
+
+def _first_words(text: bytes, blank: Ints) -> npt.NDArray[np.uint8] | None:
+    """The first word of each line, filled up with spaces and a space behind it, a row a line; None if one is too long.
+
+    :param blank: where the space and the end of each line stand, by turns
+    """
+    begins = np.concatenate(([0], blank[1:-1:2] + 1))
+    lengths = blank[::2] - begins
+    longest = int(lengths.max()) + 1
+    if longest > _LONGEST_TIME:
+        return None
+    marks = np.frombuffer(text + b" " * longest, np.uint8)
+    words = np.lib.stride_tricks.sliding_window_view(marks, longest)[begins]
+    if (lengths + 1 == longest).all():
+        return words
+    return np.where(np.arange(longest) < lengths[:, None], words, np.uint8(ord(" ")))
+
+
+def _times(written: bytes) -> tuple[Floats, bool] | None:
+    """Moments, with a space behind each, and whether they are in order; None if JSON has other numbers or none."""
+    if not _TIMES.fullmatch(written):
+        return None
+    times = np.array(written.split(), dtype=np.float64)
+    return times, bool((times[1:] > times[:-1]).all())

@@ -13,6 +13,7 @@ from triage.ingest.metrics.naming import Use
 from triage.ingest.owners.places import CARD_LABELS, GPU_LABELS, NODE_LABELS, POD_LABELS
 from triage.ingest.owners.subjects import OWNER_LABELS, SERVICE_LABELS
 from triage.ingest.prometheus.answers import parse_answer
+from triage.ingest.prometheus.columns import Samples, in_columns
 from triage.ingest.raw import RawSeries
 from triage.model.recording import Floats, Window
 from triage.model.units import promql_duration
@@ -400,21 +401,20 @@ def read_matrix(metric: str, result: Sequence[Mapping[str, Any]], *, rate: bool)
         labels = {str(name): str(value) for name, value in one["metric"].items() if name != "__name__"}
         if one.get("histograms"):
             found += _native(metric, labels, one["histograms"], rate=rate)
-        times, values = _samples(one.get("values", ()))
+        times, values = _measured(one.get("values", ()))
         if len(times):
             found.append(RawSeries(metric, labels, times, values, rate))
     return found
 
 
-def _samples(pairs: Sequence[Sequence[Any]] | Floats) -> tuple[Floats, Floats]:
-    """Times and finite values of ``[[time, "value"], …]``, or of an array of them, in order of time."""
-    told = pairs if isinstance(pairs, np.ndarray) else [(float(time), float(value)) for time, value in pairs]
-    table = np.array(told, dtype=np.float64).reshape(-1, 2)
-    table = table[np.isfinite(table).all(axis=1)]
-    if (table[1:, 0] > table[:-1, 0]).all():
-        return np.ascontiguousarray(table[:, 0]), np.ascontiguousarray(table[:, 1])
-    times, index = np.unique(table[:, 0], return_index=True)
-    return times, table[index, 1]
+def _measured(told: Samples | Sequence[Sequence[Any]]) -> tuple[Floats, Floats]:
+    """Times and finite values of what an answer says of a series, in order of time."""
+    if isinstance(told, Samples) and told.in_order:
+        return told.times, told.values
+    times, values = in_columns(told)
+    known = np.isfinite(times) & np.isfinite(values)
+    times, index = np.unique(times[known], return_index=True)
+    return times, values[known][index]
 
 
 def _native(metric: str, labels: Mapping[str, str], readings: object, *, rate: bool) -> list[RawSeries]:
@@ -446,6 +446,6 @@ def _whole(parts: Sequence[RawSeries]) -> RawSeries:
     return replace(parts[0], times=times, values=np.concatenate([one.values for one in parts])[index])
 
 
-def scrape_interval(times: Sequence[float]) -> float:
+def scrape_interval(times: Sequence[float] | Floats) -> float:
     """Usual distance of samples, seconds; 0 if there are too few to tell."""
     return float(np.median(np.diff(np.sort(np.asarray(times, dtype=np.float64))))) if len(times) > 2 else 0.0
