@@ -28,6 +28,7 @@ from triage.sdk import (
 )
 from triage.sdk.parts import (
     Census,
+    Known,
     Query,
     Question,
     Survey,
@@ -154,6 +155,7 @@ class _Server:
     :param name: its address without credentials, for messages
     :param troubles: reason -> metrics and signals that stay unknown for it
     :param lost: signal -> which metric of it was asked for in vain, and why
+    :param known: labels of series that were read, each once
     """
 
     request: Request
@@ -162,6 +164,7 @@ class _Server:
     api: PrometheusConnect
     troubles: dict[str, list[str]] = field(default_factory=dict)
     lost: dict[str, str] = field(default_factory=dict)
+    known: Known = field(default_factory=dict)
 
     @property
     def halted(self) -> bool:
@@ -238,7 +241,7 @@ class _Server:
             raise http.AskError(
                 http.Failure.LARGE, f"has {len(result)} series of it where {MAX_SERIES} are read at most", _NARROW
             )
-        return _in_form(lambda: question.read(result))
+        return _in_form(lambda: question.read(result, self.known))
 
     def _result(self, question: Question) -> list[Any]:
         """``data.result`` of the answer."""

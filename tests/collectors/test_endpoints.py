@@ -594,7 +594,7 @@ def test_nothing_found_says_what_to_do(
     """Where no engine is found the source is absent and says how to name one."""
     monkeypatch.setitem(vars(sys.modules[type(collector).__module__]), "_PROC", tmp_path)
     recording = collector.collect(request_for())
-    assert recording.series == ()
+    assert not recording.series
     assert recording.sources[0].state == "absent"
     assert "name its address with --endpoint" in recording.sources[0].reason
 

@@ -133,21 +133,29 @@ def interpolated(at: Floats, known_at: Floats, rows: Floats) -> Floats:
 
 
 class Origins(Mapping[tuple[str, Subject], Origin]):
-    """Where each series and distribution came from; those of a signal are looked up when somebody asks for one."""
+    """Where each series and distribution came from; one is looked up when somebody asks for it."""
 
     def __init__(self, recording: Recording) -> None:
         self._panels: dict[str, Sequence[Panel] | Sequence[HistogramPanel]] = {**recording.panels, **recording.histogram_panels}
-        self._told: dict[str, dict[Subject, Origin]] = {}
+        self._placed: dict[str, dict[Subject, tuple[Panel | HistogramPanel, int]]] = {}
+        self._told: dict[tuple[str, Subject], Origin] = {}
 
-    def _of(self, signal: str) -> Mapping[Subject, Origin]:
-        if signal not in self._told:
-            told = self._told[signal] = {}
+    def _of(self, signal: str) -> Mapping[Subject, tuple[Panel | HistogramPanel, int]]:
+        """Panel and row of each subject."""
+        if signal not in self._placed:
+            placed = self._placed[signal] = {}
             for panel in self._panels.get(signal, ()):
-                told.update(zip(panel.subjects, panel.origins(slice(None)), strict=True))
-        return self._told[signal]
+                placed.update((subject, (panel, row)) for row, subject in enumerate(panel.subjects))
+        return self._placed[signal]
 
     def __getitem__(self, key: tuple[str, Subject]) -> Origin:
-        return self._of(key[0])[key[1]]
+        if key not in self._told:
+            panel, row = self._of(key[0])[key[1]]
+            (self._told[key],) = panel.origins(slice(row, row + 1))
+        return self._told[key]
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, tuple) and key[1] in self._of(key[0])
 
     def __iter__(self) -> Iterator[tuple[str, Subject]]:
         return ((signal, subject) for signal in self._panels for subject in self._of(signal))

@@ -304,6 +304,20 @@ class SideBySide(Sequence[Track], Generic[Track]):
         return SideBySide(self.panels, self._order[np.lexsort((by_subject[self._order], by_signal[self._order]))])
 
 
+def gathered(panels: Sequence[Panel], series: Sequence[Series]) -> SideBySide[Series]:
+    """Series that lie in panels, and others, by signal and subject."""
+    return SideBySide(sorted((*panels, *_panels(in_order(series))), key=_first_of)).sorted()
+
+
+def gathered_histograms(panels: Sequence[HistogramPanel], histograms: Sequence[Histogram]) -> SideBySide[Histogram]:
+    """Distributions that lie in panels, and others, by signal and subject."""
+    return SideBySide(sorted((*panels, *_histogram_panels(in_order(histograms))), key=_first_of)).sorted()
+
+
+def _first_of(panel: _Rows[Told_co]) -> tuple[str, Subject]:
+    return panel.signal, panel.subjects[0]
+
+
 def in_order(tracks: Sequence[Track]) -> Sequence[Track]:
     """Series or distributions by signal and subject."""
     return tracks.sorted() if isinstance(tracks, SideBySide) else sorted(tracks, key=lambda one: (one.signal, one.subject))
@@ -676,17 +690,9 @@ def merged(parts: Iterable[Recording]) -> Recording:
     """
     parts = _once_each(list(parts))
     first = parts[0]
-    measured = {one.signal for part in parts for one in part.series if one.origin.dialect != LOG}
-    series: dict[tuple[str, Subject], Series] = {}
-    histograms: dict[tuple[str, Subject], Histogram] = {}
     links: dict[Subject, tuple[Subject, ...]] = {}
     routes: dict[Subject, tuple[Subject, ...]] = {}
     facts: dict[tuple[Subject, str], Fact] = {}
-    for one in sorted((one for part in parts for one in part.series), key=lambda one: one.origin.dialect == LOG):
-        if not (one.origin.dialect == LOG and one.subject.scope is Scope.GATEWAY and one.signal in measured):
-            series.setdefault((one.signal, one.subject), one)
-    for timed in _timed_once([one for part in parts for one in part.histograms]):
-        histograms.setdefault((timed.signal, timed.subject), timed)
     for part in parts:
         for subject, targets in part.links.items():
             links[subject] = tuple(sorted({*links.get(subject, ()), *targets}))
@@ -697,8 +703,8 @@ def merged(parts: Iterable[Recording]) -> Recording:
     return Recording(
         service=first.service,
         window=first.window,
-        series=tuple(series.values()),
-        histograms=tuple(histograms.values()),
+        series=_each_once([part.series for part in parts if part.series]),
+        histograms=_each_timed_once([part.histograms for part in parts if part.histograms]),
         events=_on_cards(
             sorted((e for p in parts for e in p.events), key=lambda e: (e.time, e.kind, e.name, e.text)), facts, links
         ),
@@ -715,6 +721,42 @@ def merged(parts: Iterable[Recording]) -> Recording:
     )
 
 
+def _each_once(told: Sequence[Sequence[Series]]) -> Sequence[Series]:
+    """The series of several parts, each once."""
+    if _is_measured_once(told):
+        return told[0]
+    every = [one for some in told for one in some]
+    measured = {one.signal for one in every if one.origin.dialect != LOG}
+    series: dict[tuple[str, Subject], Series] = {}
+    for one in sorted(every, key=lambda one: one.origin.dialect == LOG):
+        if not (one.origin.dialect == LOG and one.subject.scope is Scope.GATEWAY and one.signal in measured):
+            series.setdefault((one.signal, one.subject), one)
+    return tuple(series.values())
+
+
+def _each_timed_once(told: Sequence[Sequence[Histogram]]) -> Sequence[Histogram]:
+    """The distributions of several parts, each once."""
+    if _is_measured_once(told):
+        return told[0]
+    histograms: dict[tuple[str, Subject], Histogram] = {}
+    for one in _timed_once([one for some in told for one in some]):
+        histograms.setdefault((one.signal, one.subject), one)
+    return tuple(histograms.values())
+
+
+def _is_measured_once(told: Sequence[Sequence[Track]]) -> bool:
+    """Whether one part has all of it, measured and side by side: then nothing is told twice."""
+    return len(told) == 1 and isinstance(told[0], SideBySide) and all(dialect != LOG for dialect, _, _ in _heads(told[0]))
+
+
+def _heads(tracks: Sequence[Track]) -> Iterator[tuple[str, str, Subject]]:
+    """Dialect, signal and subject of each series or distribution; one that lies in a panel need not be made for that."""
+    if not isinstance(tracks, SideBySide):
+        return ((one.origin.dialect, one.signal, one.subject) for one in tracks)
+    panels = cast("Sequence[Panel | HistogramPanel]", tracks.panels)
+    return ((panel.dialect, panel.signal, subject) for panel in panels for subject in panel.subjects)
+
+
 def _step(parts: Sequence[Recording]) -> float:
     """Usual distance of samples: that of the slowest source that measures; what is read out of log lines has none of its own."""
     told = [part for part in parts if part.series or part.histograms]
@@ -724,8 +766,7 @@ def _step(parts: Sequence[Recording]) -> float:
 
 def _measures(part: Recording) -> bool:
     """Whether a part holds more than what was read out of log lines."""
-    of_series = any(one.origin.dialect != LOG for one in part.series)
-    return of_series or any(one.origin.dialect != LOG for one in part.histograms)
+    return any(dialect != LOG for told in (_heads(part.series), _heads(part.histograms)) for dialect, _, _ in told)
 
 
 _WHOLE_REQUESTS = frozenset({"client.latency", "gateway.latency", "latency.e2e"})
@@ -746,10 +787,10 @@ def _once_each(parts: list[Recording]) -> list[Recording]:
     service's, is a pod of its own.
     """
     service = parts[0].service
-    series = [one for part in parts for one in part.series if one.subject.scope is Scope.REPLICA]
-    measured = {one.subject for one in series if one.origin.dialect != LOG}
+    told = [head for part in parts for head in _heads(part.series) if head[2].scope is Scope.REPLICA]
+    measured = {subject for dialect, _, subject in told if dialect != LOG}
     placed = {one for part in parts for one in part.links}
-    logs = {one.subject for one in series if one.origin.dialect == LOG} - measured - placed
+    logs = {subject for dialect, _, subject in told if dialect == LOG} - measured - placed
     kin = {one.id.rpartition("-")[0] for one in measured}
     unmatched = {one for one in logs if not one.id.startswith(service) and one.id.rpartition("-")[0] not in kin - {""}}
     if not measured or not unmatched:
@@ -757,7 +798,7 @@ def _once_each(parts: list[Recording]) -> list[Recording]:
     if len(measured) == len(unmatched) == 1:
         (same,), (logged,) = measured, unmatched
         return [_renamed(part, logged, same) for part in parts]
-    known = {one.signal for one in series if one.subject in measured}
+    known = {signal for _, signal, subject in told if subject in measured}
     return [
         replace(part, series=tuple(one for one in part.series if one.subject not in unmatched or one.signal not in known))
         for part in parts

@@ -6,13 +6,14 @@ from triage.ingest.metrics.naming import GENERIC, Index, index_names, is_engine_
 from triage.ingest.prometheus import api as prometheus_api
 from triage.ingest.prometheus.columns import in_columns
 from triage.ingest.prometheus.discovery import Survey
-from triage.ingest.prometheus.promql import Query, scrape_interval, unique
+from triage.ingest.prometheus.promql import Known, Query, scrape_interval, unique
 from triage.ingest.prometheus.questions import Census, Question, census, is_much, questions
 
 __all__ = [
     "GENERIC",
     "Census",
     "Index",
+    "Known",
     "Query",
     "Question",
     "Survey",

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 
 import numpy as np
 
 from triage.ingest.owners.places import POD_LABELS, first
 from triage.ingest.raw import RawSeries
-from triage.model.recording import Event, Floats, Series, Window
+from triage.model.recording import Event, Floats, Panel, Series, Window
 from triage.model.vocabulary import Kind, catalogue
 
 _NAME = re.compile(r"usage|util|perc|ratio|occupancy|saturation|fill|cache|:sum")
@@ -26,7 +27,7 @@ _LEAST_SAMPLES = 5
 
 
 def summed_ratios(
-    series: Sequence[RawSeries], known: Mapping[str, object], made: Sequence[Series], window: Window
+    series: Sequence[RawSeries], known: Mapping[str, object], made: Sequence[Panel], window: Window
 ) -> tuple[Event, ...]:
     """Events of kind ``metric``, name ``summed-ratio``, one for each series that no source exports and that is a sum of ratios.
 
@@ -37,10 +38,11 @@ def summed_ratios(
     if not candidates:
         return ()
     ratios: dict[str, list[Series]] = {}
-    for one in made:
-        if catalogue()[one.signal].kind is Kind.RATIO:
-            ratios.setdefault(one.signal, []).append(one)
-    several = [(signal, parts) for signal, parts in sorted(ratios.items()) if len(parts) > 1]
+    for panel in made:
+        if catalogue()[panel.signal].kind is Kind.RATIO:
+            ratios.setdefault(panel.signal, []).extend(panel.rows())
+    by_subject = attrgetter("subject")
+    several = [(signal, sorted(parts, key=by_subject)) for signal, parts in sorted(ratios.items()) if len(parts) > 1]
     found = (_event(one, signal, parts, window) for one in candidates for signal, parts in several)
     events = {event.attrs["metric"]: event for event in found if event is not None}
     return tuple(sorted(events.values(), key=lambda event: (event.time, event.attrs["metric"])))

@@ -3,7 +3,9 @@
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from functools import partial
+from itertools import accumulate, compress
+from operator import attrgetter
 
 import numpy as np
 
@@ -19,10 +21,24 @@ from triage.ingest.metrics.rates import (
     sample_step,
     since_absence,
     to_rates,
+    within_buckets,
 )
 from triage.ingest.raw import RawSeries
 from triage.model.dialect import Entry
-from triage.model.recording import Event, Floats, Histogram, Origin, Series, Subject
+from triage.model.recording import (
+    Chosen,
+    Event,
+    Floats,
+    Histogram,
+    HistogramPanel,
+    Origin,
+    Panel,
+    Series,
+    SideBySide,
+    Subject,
+    gathered,
+    gathered_histograms,
+)
 from triage.model.vocabulary import Combine, Kind, Scope, Signal, catalogue
 
 _TOLERANCE = 0.02
@@ -71,60 +87,92 @@ class Assembler:
     def __init__(self, series: Iterable[RawSeries], step: float) -> None:
         self._company, self._finder = _Company(series), Finder(series)
         self._done = Made()
-        self.series: list[Series] = []
-        self.histograms: list[Histogram] = []
+        self._panels: list[Panel] = []
+        self._subjects: dict[tuple[Subject, ...], tuple[Subject, ...]] = {}
+        self._lone: list[Series] = []
+        self._spread: list[HistogramPanel] = []
+        self._lone_histograms: list[Histogram] = []
         self._step = step
         self._faults: dict[tuple[str, str], dict[Subject, str]] = {}
         self._events: dict[tuple[str, Subject], tuple[float, str, str, str]] = {}
 
     def add(self, signals: Iterable[Ways]) -> None:
-        """Makes each signal of each subject, those of one entry that are but one series at once."""
-        alone: dict[int, list[Group]] = {}
+        """Makes each signal of each subject; those of one entry that are made of alike series are made side by side."""
+        plain: dict[tuple[int, _Rows], list[Group]] = {}
         for ways in signals:
-            group = _of_one_series(ways)
-            if group is None:
+            group, rows = _only(ways), None
+            if group is not None:
+                rows = _rows_of(group)
+            if group is None or rows is None:
                 self._add(ways)
             else:
-                alone.setdefault(id(group.use.entry), []).append(group)
-        for groups in alone.values():
-            counter = groups[0].use.entry.type == "counter"
-            rows = [row for some in _alike(groups) for row in self._steady_rows(some)] if counter else _gauges(groups)
-            self._add_block(rows)
+                plain.setdefault((id(group.use.entry), rows), []).append(group)
+        for (_, rows), groups in plain.items():
+            for alike in _alike(groups):
+                if rows:
+                    self._add_distributions(alike, rows)
+                else:
+                    self._add_block(alike)
 
-    def _add_block(self, rows: Sequence["_Row"]) -> None:
-        """Signals of one entry out of gauges or rates; one in which anything is odd is made by itself."""
-        if not rows:
-            return
-        use = rows[0].group.use
-        lengths = np.array([len(row.values) for row in rows])
-        ends = np.cumsum(lengths)
-        values = np.concatenate([row.values for row in rows])
-        signal = catalogue()[use.entry.signal]
-        odd = np.isin(values, _none_values(use))
-        values = _flags(values, use.entry) * use.entry.scale + use.entry.offset
-        odd |= (values < signal.low) | (values > signal.high)
-        strange = np.logical_or.reduceat(odd, ends - lengths)
-        for row, own, alone in zip(rows, np.split(values, ends[:-1]), strange.tolist(), strict=True):
-            if alone:
-                self._add(_ways(row.group))
-            else:
-                origin = self._finder.origin(row.group, Made())
-                self.series.append(Series(use.entry.signal, row.group.subject, row.times, own, origin))
-
-    def _steady_rows(self, groups: Sequence[Group]) -> list["_Row"]:
-        """Rates of running totals, one a group, all at the same moments; those that fall or begin late are made alone."""
+    def _add_block(self, groups: Sequence[Group]) -> None:
+        """Signals of one entry, all read at the same moments; one in which anything is odd is made by itself."""
+        use = groups[0].use
         times = groups[0].parts[0][1].times
-        steady = []
-        if len(times) > 1:
-            growth = np.diff(np.stack([group.parts[0][1].values for group in groups]))
-            falls = np.any(growth < 0, axis=1)
-            read = zip(groups, growth / np.diff(times), falls, strict=True)
-            steady = [_Row(group, times[1:], own) for group, own, fell in read if not fell and self._goes_on(group)]
-        done = {id(row.group) for row in steady}
-        for group in groups:
-            if id(group) not in done:
-                self._add(_ways(group))
-        return steady
+        rows = np.stack([group.parts[0][1].values for group in groups])
+        odd = np.zeros(len(groups), dtype=bool)
+        if use.entry.type == "counter":
+            growth = np.diff(rows)
+            odd = np.array([len(times) < 2 or not self._goes_on(group) for group in groups]) | (growth < 0).any(axis=1)
+            times, rows = times[1:], growth / np.diff(times)
+        for none in _none_values(use):
+            odd |= (rows == none).any(axis=1)
+        signal = catalogue()[use.entry.signal]
+        rows = _flags(rows, use.entry) * use.entry.scale + use.entry.offset
+        odd |= ((rows < signal.low) | (rows > signal.high)).any(axis=1)
+        for group in compress(groups, odd.tolist()):
+            self._add(_ways(group))
+        plain = list(compress(groups, (~odd).tolist()))
+        if plain:
+            read = partial(_chosen, rows[~odd])
+            subjects = self._whom(plain)
+            self._panels.append(Panel(signal.name, use.dialect.name, subjects, times, read, partial(self._origins, plain)))
+
+    def _add_distributions(self, groups: Sequence[Group], rows: "_Rows") -> None:
+        """Distributions of one entry, all read at the same moments in the same buckets; one in which anything is odd alone.
+
+        :param rows: part and bound of each of a group's series
+        """
+        use, times = groups[0].use, groups[0].parts[0][1].times
+        growth = np.diff(np.array([[one.values for _, one in group.parts] for group in groups]))
+        odd = np.array([not self._goes_on(group) for group in groups]) | (growth < 0).any(axis=(1, 2))
+        times, rates = times[1:], growth / np.diff(times)
+        place = {row: number for number, row in enumerate(rows)}
+        of_bound = {bound: number for (part, bound), number in place.items() if part == "bucket"}
+        of_bound.setdefault(np.inf, place.get(("count", np.inf), -1))
+        bounds = sorted(of_bound)
+        inside, below_zero = within_buckets(times, rates[:, [of_bound[bound] for bound in bounds]])
+        odd |= below_zero
+        for group in compress(groups, odd.tolist()):
+            self._add(_ways(group))
+        plain = list(compress(groups, (~odd).tolist()))
+        if plain:
+            sums = place.get(("sum", np.inf))
+            told = np.full((len(groups), len(times)), np.nan) if sums is None else rates[:, sums] * use.entry.scale
+            subjects = self._whom(plain)
+            read = partial(_both_chosen, inside[~odd], told[~odd])
+            scaled = np.array(bounds) * use.entry.scale
+            origins = partial(self._origins, plain)
+            self._spread.append(HistogramPanel(use.entry.signal, use.dialect.name, subjects, times, scaled, read, origins))
+
+    def _whom(self, groups: Iterable[Group]) -> tuple[Subject, ...]:
+        """Whose groups are; panels of the same subjects share them as one object, so that these are placed once."""
+        subjects = tuple(group.subject for group in groups)
+        return self._subjects.setdefault(subjects, subjects)
+
+    def _origins(self, groups: Sequence[Group], some: Chosen) -> list[Origin]:
+        """Where signals of plain groups come from; looked up when somebody asks."""
+        places = np.arange(len(groups))[some].tolist()
+        return [self._finder.origin(groups[place], Made()) for place in places]
 
     def _goes_on(self, group: Group) -> bool:
         """Whether the running totals of a group, all at the same moments, are there from the first scrape on."""
@@ -146,15 +194,26 @@ class Assembler:
                     made = _continued(before, made)
                     made = replace(made, origin=replace(made.origin, plain=False))
             if isinstance(made, Series):
-                self.series.append(made)
+                self._lone.append(made)
             else:
-                self.histograms.append(made)
+                self._lone_histograms.append(made)
             return
+
+    @property
+    def series(self) -> SideBySide[Series]:
+        """All signals that are no distributions, by signal and subject."""
+        return gathered(self._panels, self._lone)
+
+    @property
+    def histograms(self) -> SideBySide[Histogram]:
+        """All distributions, by signal and subject."""
+        return gathered_histograms(self._spread, self._lone_histograms)
 
     @property
     def rejected(self) -> dict[str, str]:
         """Signals of which nothing is left because their readings are broken, with the reason."""
-        left = {one.signal for one in self.series} | {one.signal for one in self.histograms}
+        found = (self._panels, self._lone, self._spread, self._lone_histograms)
+        left = {one.signal for made in found for one in made}
         return {signal: _sentence(why, told) for (signal, why), told in sorted(self._faults.items()) if signal not in left}
 
     @property
@@ -330,23 +389,26 @@ def _by_merit(ways: Ways, reach: float) -> list[tuple[tuple[int, int], Group]]:
     return sorted(ways.items(), key=lambda way: (0.0 if ends[way[0]] >= latest - reach else latest - ends[way[0]], way[0]))
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """The samples of a group of one series, as rates or plain values in the source's unit."""
-
-    group: Group
-    times: Floats
-    values: Floats
+_Rows = tuple[tuple[str, float], ...]
+"""Part and bound of each series of a distribution; empty of what is one series."""
 
 
-def _of_one_series(ways: Ways) -> Group | None:
-    """The only way to a signal, if it is one series whose samples count; None if there is more to it."""
-    if len(ways) != 1:
-        return None
-    (group,) = ways.values()
-    entry = group.use.entry
-    lone = len(group.parts) == 1 and not group.parts[0][1].rate
-    return group if lone and entry.type != "histogram" and not entry.items else None
+def _only(ways: Ways) -> Group | None:
+    """The only way to a signal, if its samples count; None if there are more."""
+    (group, *others) = ways.values()
+    return None if others or group.use.entry.items or any(one.rate for _, one in group.parts) else group
+
+
+def _rows_of(group: Group) -> _Rows | None:
+    """What each series of a group is, of a distribution all of whose rows are there once, or of one series; None of others."""
+    first = group.parts[0][1].times
+    if group.use.entry.type != "histogram":
+        return () if len(group.parts) == 1 else None
+    rows = tuple((use.part, _bound(one.labels.get("le", "")) if use.part == "bucket" else np.inf) for use, one in group.parts)
+    known = set(rows)
+    whole = {("bucket", np.inf), ("count", np.inf)} & known and any(part != "count" for part, _ in rows)
+    alike = len(first) > 1 and all(_same(one.times, first) for _, one in group.parts)
+    return rows if whole and alike and len(known) == len(rows) and not any(np.isnan(bound) for _, bound in rows) else None
 
 
 def _ways(group: Group) -> Ways:
@@ -354,17 +416,23 @@ def _ways(group: Group) -> Ways:
     return {(group.use.order, group.use.rank): group}
 
 
-def _gauges(groups: Iterable[Group]) -> list[_Row]:
-    """Samples of gauges, one a group."""
-    return [_Row(group, one.times, one.values) for group in groups for _, one in group.parts]
-
-
-def _alike(groups: Iterable[Group]) -> Iterable[list[Group]]:
-    """Groups of one series each, by the moments at which it was read."""
+def _alike(groups: Sequence[Group]) -> Iterable[list[Group]]:
+    """Groups of one series each, by the moments at which it was read; in each the subjects are sorted."""
     found: dict[bytes, list[Group]] = {}
-    for group in groups:
-        found.setdefault(group.parts[0][1].times.tobytes(), []).append(group)
+    written: dict[int, bytes] = {}
+    for group in sorted(groups, key=attrgetter("subject")):
+        times = group.parts[0][1].times
+        moments = written.get(id(times)) or written.setdefault(id(times), times.tobytes())
+        found.setdefault(moments, []).append(group)
     return found.values()
+
+
+def _chosen(rows: Floats, some: Chosen) -> Floats:
+    return rows[some]
+
+
+def _both_chosen(rates: Floats, sums: Floats, some: Chosen) -> tuple[Floats, Floats]:
+    return rates[some], sums[some]
 
 
 def _same(times: Floats, others: Floats) -> bool:

@@ -1,13 +1,13 @@
 """Xids that an exporter of cards reports, as a gauge of the last code or counted by code: what is new is an event."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from triage.ingest.logs.signatures import XidCode
 from triage.ingest.metrics.naming import Ways
 from triage.ingest.metrics.rates import STALENESS_STEPS
-from triage.model.recording import Event, Floats, Series, Subject, Window
+from triage.model.recording import Event, Floats, Panel, Subject, Window
 
 _SIGNAL = "gpu.xid"
 
@@ -16,7 +16,7 @@ _DIGITS = 4
 
 
 def exporter_xids(
-    series: Iterable[Series], ways: Iterable[Ways], window: Window, step: float, codes: Mapping[str, XidCode]
+    panels: Sequence[Panel], ways: Iterable[Ways], window: Window, step: float, codes: Mapping[str, XidCode]
 ) -> tuple[Event, ...]:
     """Events of kind ``xid`` for the codes that cards came to report in the baseline or the window.
 
@@ -28,17 +28,19 @@ def exporter_xids(
     :param step: usual distance between two samples, seconds
     :param codes: what each code means
     """
-    series = list(series)
     begun: dict[Subject, float] = {}
-    for one in series:
-        if one.signal.startswith("gpu.") and len(one.times):
-            begun[one.subject] = min(begun.get(one.subject, np.inf), float(one.times[0]))
+    for panel in panels:
+        if panel.signal.startswith("gpu.") and len(panel.times):
+            first = float(panel.times[0])
+            begun.update((subject, min(begun.get(subject, np.inf), first)) for subject in panel.subjects)
     staleness = STALENESS_STEPS * step
     last = (
-        (one.subject, one.origin.dialect, time, code)
-        for one in series
-        if one.signal == _SIGNAL
-        for time, code in _new_codes(one.times, one.values, begun[one.subject], staleness)
+        (subject, panel.dialect, time, code)
+        for panel in panels
+        if panel.signal == _SIGNAL
+        for subject, values in zip(panel.subjects, panel.values, strict=True)
+        if values.any()
+        for time, code in _new_codes(panel.times, values, begun[subject], staleness)
     )
     found = {(subject, code, time): source for subject, source, time, code in [*_counted(ways, begun, staleness), *last]}
     return tuple(

@@ -158,6 +158,25 @@ def _reduced(rows: Floats, how: Combine) -> Floats:
             return np.asarray(np.nanmin(rows, axis=0))
 
 
+def within_buckets(times: Floats, cumulative: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """Observations in each bucket from cumulative buckets of several subjects, and of which of them a bucket lacks some.
+
+    Those have to be put right, by :func:`bucket_rates`.
+
+    :param times: shape (T,)
+    :param cumulative: rates by upper bound, ascending, shape (S, B, T)
+    :returns: shapes (S, T, B) and (S,)
+    """
+    seconds = _seconds(times)
+    counts = np.diff(cumulative, axis=1, prepend=0.0) * seconds
+    return (counts / seconds).transpose(0, 2, 1), np.asarray((counts < 0).any(axis=(1, 2)))
+
+
+def _seconds(times: Floats) -> Floats:
+    """Seconds since the sample before; of the first one the usual distance."""
+    return np.diff(times, prepend=times[:1] - (sample_step(times) or 1.0))
+
+
 def bucket_rates(times: Floats, cumulative: Floats) -> Floats:
     """Observations in each bucket from cumulative buckets.
 
@@ -169,7 +188,7 @@ def bucket_rates(times: Floats, cumulative: Floats) -> Floats:
     :param cumulative: rates by upper bound, ascending, shape (B, T)
     :returns: shape (T, B)
     """
-    seconds = np.diff(times, prepend=times[:1] - (sample_step(times) or 1.0))
+    seconds = _seconds(times)
     counts = np.diff(cumulative, axis=0, prepend=0.0) * seconds
     if (counts < 0).any():
         for apart in range(1, _TORN + 1):

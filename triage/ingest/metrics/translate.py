@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from math import isfinite
+from typing import cast
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from triage.ingest.owners.subjects import Selection, select
 from triage.ingest.owners.traits import replica_traits
 from triage.ingest.raw import RawSeries
 from triage.model.dialect import Dialect, Entry
-from triage.model.recording import Fact, Recording, Source, SourceState, Subject, Window
+from triage.model.recording import Fact, Panel, Recording, Source, SourceState, Subject, Window
 from triage.model.service import Service
 from triage.model.vocabulary import Kind, Scope, catalogue
 
@@ -54,19 +55,20 @@ def translate(
     found = _Reading(series, index, selection, window.start, step)
     made = Assembler(series, step)
     made.add(found.groups.values())
-    signals = tuple(sorted(made.series, key=lambda s: (s.signal, s.subject)))
+    signals = made.series
+    panels = [cast("Panel", panel) for panel in signals.panels]
     traits = replica_traits(series, selection, speakers.__getitem__, found.facts)
     problems = [] if selection.named else [f"nothing in the data says which series belong to {service.name}"]
     return Recording(
         service=service.name,
         window=window,
         series=signals,
-        histograms=tuple(sorted(made.histograms, key=lambda h: (h.signal, h.subject))),
+        histograms=made.histograms,
         events=(
             *metric_events(found.groups.values(), window, step),
             *lost_labels(series, selection, window, step),
-            *summed_ratios(series, index, signals, window),
-            *exporter_xids(signals, found.groups.values(), window, step, (signatures or load_signatures()).xids),
+            *summed_ratios(series, index, panels, window),
+            *exporter_xids(panels, found.groups.values(), window, step, (signatures or load_signatures()).xids),
             *missing_cores(series, index, selection, window),
             *made.faults,
         ),
@@ -123,14 +125,17 @@ def _in_order(series: Iterable[RawSeries]) -> list[RawSeries]:
     under the target that they came from. What an endpoint says of its own address is not believed.
     """
     shared: dict[tuple[tuple[str, str], ...], Mapping[str, str]] = {}
+    told: dict[tuple[int, bool], Mapping[str, str]] = {}
     read = []
     for one in series:
-        labels = one.labels if one.added else own_target(one.labels)
-        key = tuple(sorted(labels.items()))
-        read.append((one, key, shared.setdefault(key, labels)))
-    places = {key: place for place, key in enumerate(sorted(shared))}
-    read.sort(key=lambda item: (item[0].name, places[item[1]]))
-    return [one if one.labels is labels else replace(one, labels=labels) for one, _, labels in read]
+        which = id(one.labels), bool(one.added)
+        if which not in told:
+            labels = one.labels if one.added else own_target(one.labels)
+            told[which] = shared.setdefault(tuple(sorted(labels.items())), labels)
+        read.append((one, told[which]))
+    places = {id(shared[key]): place for place, key in enumerate(sorted(shared))}
+    read.sort(key=lambda item: (item[0].name, places[id(item[1])]))
+    return [one if one.labels is labels else replace(one, labels=labels) for one, labels in read]
 
 
 def _usual_step(series: Sequence[RawSeries]) -> float:
@@ -303,7 +308,11 @@ def _read(series: Sequence[RawSeries], index: Index, targets: Mapping[tuple[str,
         known = index.get(metric, ())
         own = [use for use in known if use.dialect.name == OWN]
         others = [use for use in known if use.dialect.name != OWN]
+        is_plain = len(known) == 1 and len(others) == 1 and not others[0].entry.where and not GENERIC.match(metric)
         for one in same if known else ():
+            if is_plain:
+                yield one, others[0]
+                continue
             yield from ((one, use) for use in own if matches(one.labels, use.entry))
             applying = [use for use in others if matches(one.labels, use.entry)]
             yield from ((one, use) for use in _of_one_language(one, applying, targets))

@@ -157,6 +157,7 @@ class Survey:
         self.service = service
         self.known = inventory([*own, *dialects], names)
         self._series: dict[str, dict[tuple[tuple[str, str], ...], Labels]] = {}
+        self._shared: dict[tuple[tuple[str, str], ...], Labels] = {}
         self._asked_for_others = False
         self.add(())
 
@@ -169,7 +170,8 @@ class Survey:
         """Takes note of series, given by their labels and ``__name__``."""
         for one in series:
             key = tuple(sorted((label, value) for label, value in one.items() if label != "__name__"))
-            self._series.setdefault(one.get("__name__", ""), {})[key] = dict(key)
+            labels = self._shared.get(key) or self._shared.setdefault(key, dict(key))
+            self._series.setdefault(one.get("__name__", ""), {})[key] = labels
         nothing = np.empty(0)
         raw = [RawSeries(name, labels, nothing, nothing) for name, sets in self._series.items() for labels in sets.values()]
         self.selection = select(raw, self.service, lambda name: speaker(self.known.index, name))
@@ -374,7 +376,7 @@ class Survey:
                 continue
             for matchers, sets in self._covers(name, uses).items():
                 interval = max((intervals.get(one.get("job", ""), usual) for one in sets), default=usual)
-                subjects = len({tuple(sorted(one.items())) for one in sets})
+                subjects = len({id(one) for one in sets})  # series of the same labels share them
                 queries.append(query_for(name, uses, matchers, window, interval=interval, subjects=subjects, also=traits))
         for name in self.known.recorded:
             ours = [one for one in self._labels([name]) if self.selection.names_service(one)]

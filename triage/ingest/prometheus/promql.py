@@ -389,16 +389,23 @@ def _condition(label: str, patterns: Collection[str]) -> Matcher | None:
     return Matcher(label, "=~" if _MEANS_SOMETHING.search(first) else "=", first)
 
 
-def read_matrix(metric: str, result: Sequence[Mapping[str, Any]], *, rate: bool) -> list[RawSeries]:
+Known = dict[tuple[tuple[str, str], ...], Mapping[str, str]]
+"""Labels of the series of some answers: those of the same labels share them as one object."""
+
+
+def read_matrix(metric: str, result: Sequence[Mapping[str, Any]], *, rate: bool, known: Known | None = None) -> list[RawSeries]:
     """The series of a range query's answer under the name of the metric that was asked for; NaN and infinity are no measurements.
 
     :param result: ``data.result`` of the answer
     :param rate: whether the values are per second
+    :param known: labels of series that were read before; those of these are added
     :raises KeyError, TypeError, ValueError, AttributeError: it is not what the API documents
     """
     found: list[RawSeries] = []
+    known = {} if known is None else known
     for one in result:
-        labels = {str(name): str(value) for name, value in one["metric"].items() if name != "__name__"}
+        told = tuple([(name, str(value)) for name, value in one["metric"].items() if name != "__name__"])
+        labels = known.get(told) or known.setdefault(told, dict(told))
         if one.get("histograms"):
             found += _native(metric, labels, one["histograms"], rate=rate)
         times, values = _measured(one.get("values", ()))
@@ -430,9 +437,15 @@ def unique(series: Iterable[RawSeries]) -> list[RawSeries]:
     Several answers may hold parts of one series; what two of them hold is the same. What is per second by one and a running total
     by another cannot be put together, and the first answer counts.
     """
-    found: dict[tuple[str, tuple[tuple[str, str], ...]], list[RawSeries]] = {}
+    found: dict[tuple[str, int], list[RawSeries]] = {}
+    numbers: dict[int, int] = {}
+    kept: dict[tuple[tuple[str, str], ...], Mapping[str, str]] = {}
     for one in series:
-        parts = found.setdefault((one.name, tuple(sorted(one.labels.items()))), [])
+        number = numbers.get(id(one.labels))
+        if number is None:
+            labels = kept.setdefault(tuple(sorted(one.labels.items())), one.labels)
+            number = numbers[id(one.labels)] = id(labels)
+        parts = found.setdefault((one.name, number), [])
         if not parts or parts[0].rate == one.rate:
             parts.append(one)
     return sorted(map(_whole, found.values()), key=lambda one: float(one.times[-1]))
