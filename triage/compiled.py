@@ -16,6 +16,7 @@ from dataclasses import MISSING, dataclass, replace
 from enum import Enum
 from functools import cache
 from hashlib import blake2b
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -76,8 +77,8 @@ class Compiled:
         """Of all bytes that decide what is made: of the files, of the code, and of how it is kept."""
         told = blake2b(f"{__version__} {sys.version_info[:2]}".encode(), digest_size=32)
         for module in (__name__, *self.made_by):
-            source = sys.modules[module].__file__
-            told.update(Path(source).read_bytes() if source else b"")
+            source = find_spec(module)
+            told.update(Path(source.origin).read_bytes() if source is not None and source.origin else b"")
         for folder in folders:
             told.update(folder.name.encode())
             for name in sorted(_files(str(folder))):

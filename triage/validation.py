@@ -14,7 +14,6 @@ from triage.errors import UsageError
 from triage.model.stated import FACTS, OBJECTIVES, is_objective
 from triage.sizes import size
 from triage.timespan import duration
-from triage.yamltext import Marked
 
 Path = tuple[str | int, ...]
 
@@ -108,6 +107,8 @@ class Fault:
 
 def faults_of(path: FilePath, data: bytes, told: Iterable[Complaint]) -> tuple[Fault, ...]:
     """Complaints in the order of their places; only a faulty file is parsed a second time for that."""
+    from triage.yamltext import Marked
+
     marked = Marked(data.decode())
     places = [(marked.place(one.path, key=one.on_key), one) for one in told]
     return tuple(Fault(path, *place, one.text, one.hint) for place, one in sorted(places, key=lambda pair: pair[0]))

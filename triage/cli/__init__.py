@@ -105,6 +105,7 @@ def program() -> NoReturn:
 
     A daemon thread inside C++ code aborts the process while the interpreter winds down, and the exit code would be a crash's.
     """
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # to look for some reads what all packages say
     asked = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
     gc.set_threshold(_OBJECTS_AT_ONCE if asked in _ONCE else _OBJECTS_BETWEEN)
     code = main()

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from triage.model.arrays import usual_step
 from triage.model.recording import Floats, Histogram
 
 
@@ -36,7 +37,7 @@ def observed(times: Floats, rates: Floats, start: float, end: float) -> Floats:
     """
     if not len(times):
         return np.zeros((*rates.shape[:-2], rates.shape[-1]))
-    usual = float(np.median(np.diff(times))) if len(times) > 1 else end - start
+    usual = usual_step(times) if len(times) > 1 else end - start
     before = np.concatenate(([times[0] - usual], times[:-1]))
     length = np.minimum(times, end) - np.maximum(before, start)
     weights = np.clip(length, 0.0, None)

@@ -24,6 +24,7 @@ from triage.engine.promql import (
 )
 from triage.engine.served import Bounds
 from triage.engine.statistics import QUANTILES, cells_of, moment_cells, statistic
+from triage.model.arrays import usual_step
 from triage.model.diagnosis import Input
 from triage.model.recording import Floats, Origin, Series, Subject
 from triage.model.rule import Stat
@@ -306,8 +307,10 @@ class _Asked:
             return f"avg_over_time(({cell.text(cell_width, at)})[{promql_duration(length)}:{promql_duration(self._step)}])"
 
         def value(_width: float, moments: Floats) -> Bounds:
-            found = [cell.value(cell_width, moments - shift) for shift in np.arange(0.0, length, self._step)]
-            means = [statistics.together(list(rows), Combine.MEAN) for rows in zip(*found, strict=True)]
+            asked = moments - np.arange(0.0, length, self._step)[:, None]  # most of them many times
+            each, place = np.unique(asked, return_inverse=True)
+            found = (values[place.reshape(asked.shape)] for values in cell.value(cell_width, each))
+            means = [statistics.together(list(rows), Combine.MEAN) for rows in found]
             return means[0], means[1]
 
         return Term(text, value)
@@ -631,7 +634,7 @@ def _is_measured(frame: Frame, signal: str, subject: Subject) -> bool:
 
 def interval_of(times: Floats) -> float:
     """Usual distance of samples, seconds; 0 if there is but one."""
-    return float(np.median(np.diff(times))) if len(times) > 1 else 0.0
+    return usual_step(times) if len(times) > 1 else 0.0
 
 
 def _are_same(one: Floats, other: Floats) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 
 from triage.engine.quantiles import quantile
 from triage.engine.statistics import together
+from triage.model.arrays import median, usual_step
 from triage.model.recording import Floats, Histogram, Series
 from triage.model.vocabulary import Combine
 
@@ -70,7 +71,7 @@ def rates(times: Floats, growth: Floats, width: float, moments: Floats) -> Bound
     :param growth: rates per second since the sample before, shape (T, …)
     """
     apart = np.diff(times)
-    usual = float(np.median(apart)) if len(apart) else width
+    usual = median(apart) if len(apart) else width
     ends = (float(apart.min()), float(apart.max())) if len(apart) else ()
     firsts = {usual, *(one for one in ends if abs(one - usual) > _IRREGULAR * usual)}
     found = [_rates(times, growth, times[0] - first, width, moments) for first in sorted(firsts)]
@@ -119,7 +120,7 @@ def grown(some: Sequence[Series], width: float, moments: Floats) -> Bounds:
 
 def _grown(one: Series, width: float, moments: Floats) -> Floats:
     """The same of one; NaN where nobody knows: where its last sample is too old, or it began with what nobody saw it count."""
-    first = one.times[0] - (float(np.median(np.diff(one.times))) if len(one.times) > 1 else 0.0)
+    first = one.times[0] - (usual_step(one.times) if len(one.times) > 1 else 0.0)
     before = np.concatenate(([first], one.times[:-1]))
     counted = np.concatenate(([0.0], np.cumsum(np.nan_to_num(one.values) * (one.times - before))))
     now, then = (counted[np.searchsorted(one.times, at + 1e-6, side="right")] for at in (moments, moments - width))

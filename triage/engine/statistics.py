@@ -18,6 +18,7 @@ from triage.engine.quantiles import (
     side_by_side,
     stacked,
 )
+from triage.model.arrays import usual_step
 from triage.model.recording import Floats, Histogram, Subject
 from triage.model.rule import Stat
 from triage.model.vocabulary import Combine, Kind, catalogue
@@ -412,7 +413,7 @@ def _quantile_cells(frame: Frame, signal: str, subjects: Sequence[Subject], shar
     counted = np.zeros((len(bounds), len(edges)))
     for several in side_by_side(held):
         times = several[0].times
-        usual = float(np.median(np.diff(times))) if len(times) > 1 else frame.grid.step
+        usual = usual_step(times) if len(times) > 1 else frame.grid.step
         lengths, corners = np.diff(times, prepend=times[0] - usual), np.append(times[0] - usual, times)
         known = np.cumsum(np.nan_to_num(stacked(several)) * lengths[:, None], axis=1)
         totals = np.concatenate((np.zeros((len(known), 1, known.shape[2])), known), axis=1).transpose(0, 2, 1)

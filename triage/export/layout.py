@@ -10,14 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 
-import numpy as np
-
 from triage.engine.derived.fleet import work_of
 from triage.engine.frame import Frame
 from triage.engine.queries import interval_of
 from triage.ingest.metrics.naming import OWN, spellings
 from triage.ingest.metrics.translate import own_dialect
 from triage.ingest.owners.places import CARD_LABELS, GPU_LABELS, NODE_LABELS, POD_LABELS
+from triage.model.arrays import median
 from triage.model.dialect import Dialect, Entry
 from triage.model.recording import LOG, Subject
 from triage.model.service import Service
@@ -313,7 +312,7 @@ def _interval(found: Found, frame: Frame) -> float:
     held = {(one.signal, one.subject): one.times for one in frame.recording.series}
     held |= {(one.signal, one.subject): one.times for one in frame.recording.histograms}
     told = [interval for key in found if key in held and (interval := interval_of(held[key])) > 0]
-    return float(np.median(told)) if told else frame.recording.step
+    return median(told) if told else frame.recording.step
 
 
 def _shared_facts(frame: Frame) -> dict[str, str | float]:

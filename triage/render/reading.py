@@ -511,15 +511,20 @@ def gaps(not_evaluated: Sequence[NotEvaluated]) -> list[Gap]:
     return sorted((Gap(how, tuple(group)) for how, group in groups.items()), key=lambda gap: -len(gap.rules))
 
 
+_PARENTHESES = re.compile(r"[()]")
+
+
 def _ways(text: str) -> list[str]:
     """The parts of a text between semicolons that stand in no parentheses."""
-    parts, depth = [""], 0
-    for char in text:
-        depth = max(depth + (char == "(") - (char == ")"), 0)
-        if char == ";" and depth == 0:
-            parts.append("")
+    parts: list[str] = []
+    depth = 0
+    for piece in text.split(";"):
+        if depth:
+            parts[-1] += f";{piece}"
         else:
-            parts[-1] += char
+            parts.append(piece)
+        for sign in _PARENTHESES.findall(piece):
+            depth = max(depth + (1 if sign == "(" else -1), 0)
     return list(dict.fromkeys(part.strip() for part in parts if part.strip()))
 
 

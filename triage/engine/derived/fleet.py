@@ -5,6 +5,7 @@ import numpy as np
 from triage.engine.derived.arithmetic import rolled_mean
 from triage.engine.derived.derivation import Derivation
 from triage.engine.frame import Frame
+from triage.model.arrays import median, median_of_known
 from triage.model.recording import Floats, Subject
 from triage.model.vocabulary import Scope
 
@@ -120,7 +121,7 @@ def version_slowdown(frame: Frame, _service: Subject) -> Floats | None:
     newest = _token_times(frame, groups[-1])
     if not older or not newest or np.isnan(np.stack(older)).all():
         return None
-    return _median(newest) / float(np.nanmedian(np.stack(older)))
+    return _median(newest) / median_of_known(np.stack(older))
 
 
 def _token_times(frame: Frame, replicas: list[Subject]) -> list[Floats]:
@@ -192,11 +193,11 @@ def restart_gain(frame: Frame, replica: Subject) -> Floats | None:
         return None
     after = (start == last) & (frame.grid.times >= last + _WARM)
     if running is not None and not np.isnan(running[before]).all():
-        after &= running >= _AS_BUSY * float(np.nanmedian(running[before]))
+        after &= running >= _AS_BUSY * median_of_known(running[before])
     after &= ~np.isnan(pace)
     if not after.any():
         return None
-    gain = float(np.nanmedian(pace[before])) / float(np.median(pace[after]))
+    gain = median_of_known(pace[before]) / median(pace[after])
     return np.where(frame.grid.times >= last, gain, np.nan)
 
 

@@ -19,6 +19,7 @@ from triage.engine.physics.memory import GIB, kv_bytes_per_token, kv_tokens_of, 
 from triage.engine.physics.precision import quantised_bits
 from triage.engine.physics.shape import Lookup, positive, text
 from triage.engine.statistics import together
+from triage.model.arrays import median
 from triage.model.recording import Floats, Subject
 from triage.model.vocabulary import Combine, Scope, catalogue
 
@@ -109,7 +110,7 @@ def _believed(frame: Frame, signal: str, subject: Subject, share: Floats, why: s
     known = share[~np.isnan(share)]
     broken = known > 1 + roofline.TOLERANCE
     if len(known) and broken.mean() > _OFTEN:
-        value = float(np.median(known[broken]))
+        value = median(known[broken])
         told = f"{catalogue()[signal].noun} of {subject} comes out at {value:.3g}, and nothing exceeds its peak: {why}"
         frame.rejected.setdefault(signal, told)
         return None

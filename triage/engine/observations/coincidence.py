@@ -9,6 +9,7 @@ from triage.engine.derived.arithmetic import first_measured, total
 from triage.engine.frame import Frame
 from triage.engine.observations.curves import Bools
 from triage.engine.statistics import mean_cells
+from triage.model.arrays import median_of_known
 from triage.model.observation import Judged, Observation, Seen
 from triage.model.recording import CHANGE_KINDS, Floats, Subject
 from triage.model.vocabulary import Scope, catalogue
@@ -97,7 +98,7 @@ def _harms(frame: Frame) -> Iterator[Harm]:
         subjects = frame.subjects_of(name)
         means = mean_cells(frame, name, subjects) if subjects else None
         if means is not None and (~np.isnan(means)).sum() >= 4 * _LEAST_CELLS:
-            slow = np.where(np.isnan(means), np.nan, (means >= _SLOW * np.nanmedian(means)).astype(float))
+            slow = np.where(np.isnan(means), np.nan, (means >= _SLOW * median_of_known(means)).astype(float))
             yield Harm(name, slow, np.ones(len(slow)))
 
 
@@ -172,9 +173,7 @@ def _fewer(frame: Frame) -> Floats | None:
     if alive is None or np.isnan(alive).all():
         return None
     usual = (
-        float(np.nanmedian(alive[frame.grid.baseline]))
-        if (~np.isnan(alive[frame.grid.baseline])).any()
-        else float(np.nanmax(alive))
+        median_of_known(alive[frame.grid.baseline]) if (~np.isnan(alive[frame.grid.baseline])).any() else float(np.nanmax(alive))
     )
     return np.where(np.isnan(alive), np.nan, (alive < usual - 0.5).astype(float))
 

@@ -11,6 +11,7 @@ from triage.engine.frame import Frame
 from triage.engine.observations.comparing import PER
 from triage.engine.observations.curves import Bools, moment
 from triage.engine.statistics import cells_of, together
+from triage.model.arrays import median_of_known
 from triage.model.observation import Judged, Observation, Seen
 from triage.model.recording import Floats, Subject
 from triage.model.units import number
@@ -135,7 +136,7 @@ def _spans(inside: Floats, frame: Frame) -> tuple[Spans | None, float, tuple[flo
     old, new = smooth[frame.grid.baseline], smooth[first:]
     if (~np.isnan(old)).sum() < _LEAST_CELLS or (~np.isnan(new)).sum() < _LEAST_CELLS:
         return None, 1.0, None
-    usual, peak = float(np.nanmedian(old)), float(np.nanmax(new))
+    usual, peak = median_of_known(old), float(np.nanmax(new))
     index = np.arange(len(inside))
     with np.errstate(invalid="ignore"):
         up = (smooth >= (usual + peak) / 2.0) & (index >= first)

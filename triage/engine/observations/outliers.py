@@ -15,6 +15,7 @@ from triage.engine.queries import looked_at
 from triage.engine.rules.families import family_of
 from triage.engine.sparks import spark_of
 from triage.engine.statistics import cells_of
+from triage.model.arrays import median
 from triage.model.diagnosis import Evidence, Verdict
 from triage.model.observation import Judged, Observation, Seen
 from triage.model.recording import Subject
@@ -189,7 +190,7 @@ def _work(name: str, subject: Subject, frame: Frame) -> float:
     for work in PER.get(name, ()):
         means = _means(work.signal, frame)
         if subject in means:
-            more = means[subject] / max(float(np.median(list(means.values()))), 1.0)
+            more = means[subject] / max(median(list(means.values())), 1.0)
             factor *= max(more, 1.0) ** work.exponent
     return factor
 
@@ -341,8 +342,8 @@ def _made(
     """One split as an observation."""
     signal = catalogue()[way[0]]
     unit = "ratio" if len(way) == 2 else signal.unit
-    worst, usual = (float(np.median([one.value for one in some])) for some in (bad, good))
-    worse, better = (np.median([one.badness for one in some]) for some in (bad, good))
+    worst, usual = (median([one.value for one in some]) for some in (bad, good))
+    worse, better = (median([one.badness for one in some]) for some in (bad, good))
     size = float(size_of(np.array(worse), np.array(better), np.array(_least(way)), np.array(0), up=True))
     total = sum(one.amount for one in (*bad, *good))
     share = sum(one.amount for one in bad) / total if total > 0 else 0.0

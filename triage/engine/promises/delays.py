@@ -28,6 +28,7 @@ from triage.engine.quantiles import Interval, add_to, quantile, shared_bounds, s
 from triage.engine.queries import reckoned
 from triage.engine.sparks import spark_of
 from triage.engine.statistics import cells_of, curve_cells, statistic, together
+from triage.model.arrays import usual_step
 from triage.model.diagnosis import Promised, Vital
 from triage.model.recording import Floats, Histogram, Subject
 from triage.model.rule import Stat
@@ -442,7 +443,7 @@ def _to_edges_of_each(times: Floats, rates: Floats, edges: Floats) -> Floats:
 
 def _to_edges(times: Floats, rates: Floats, edges: Floats) -> Floats:
     """What was counted until each edge, shape (B, edges); a rate, shape (T, B), holds from the sample before to its own."""
-    usual = float(np.median(np.diff(times))) if len(times) > 1 else float(edges[-1] - edges[0])
+    usual = usual_step(times) if len(times) > 1 else float(edges[-1] - edges[0])
     lengths = np.diff(times, prepend=times[0] - usual)
     known = np.cumsum(np.nan_to_num(rates) * lengths[:, None], axis=0)
     corners = np.concatenate(([times[0] - usual], times))

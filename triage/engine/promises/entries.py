@@ -9,6 +9,7 @@ import numpy as np
 from triage.engine.frame import Frame
 from triage.engine.onset import onset_index
 from triage.engine.statistics import MOMENT
+from triage.model.arrays import median, median_of_known
 from triage.model.diagnosis import Promised, Vital
 from triage.model.recording import Floats, Subject
 from triage.model.rule import Stat
@@ -92,7 +93,7 @@ def _pace_of(frame: Frame, signal: str) -> tuple[float, float]:
     end = frame.recording.window.end
     every = [one.times for one in frame.recording.by_signal.get(signal, ())]
     times = {some.tobytes(): some for some in [*every, *(one.times for one in frame.histograms(signal).values())]}.values()
-    usual = [float(np.median(np.diff(some[-20:]))) for some in times if len(some) > 2]
+    usual = [median(np.diff(some[-20:])) for some in times if len(some) > 2]
     last = [float(some[index - 1]) for some in times if (index := int(np.searchsorted(some, end, side="right")))]
     return max(usual, default=0.0), max(last, default=-np.inf)
 
@@ -166,7 +167,7 @@ def began(cells: Floats | None, frame: Frame, limit: float) -> float | None:
         return None
     edge = limit
     if not np.isnan(before).all():
-        low, high = float(np.nanmedian(before)), float(np.nanquantile(inside, 0.75))
+        low, high = median_of_known(before), float(np.nanquantile(inside, 0.75))
         edge = (low + high) / 2.0 if high > low else limit
     with np.errstate(invalid="ignore"):
         index = onset_index(cells > edge, ~np.isnan(cells), first)

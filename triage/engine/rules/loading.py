@@ -9,7 +9,6 @@ from typing import get_args
 
 from pydantic import BaseModel, ValidationError
 
-from triage import yamltext
 from triage.bundle import bundled
 from triage.compiled import Compiled
 from triage.errors import ConfigError, InputMissingError
@@ -81,6 +80,8 @@ def read_folder(folder: Path) -> list[RuleFile]:
 
 def read_rule(path: Path) -> RuleFile:
     """The rule in one file, or its faults with their places."""
+    from triage import yamltext
+
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -133,5 +134,7 @@ def _unique(file: RuleFile, first: dict[str, Path]) -> RuleFile:
 
 def _at(file: RuleFile, key: str, text: str) -> Fault:
     """A fault at the value of a top key."""
+    from triage import yamltext
+
     line, column = yamltext.Marked(file.data.decode()).place((key,))
     return Fault(file.path, line, column, text)

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from triage.engine.frame import Frame
 from triage.engine.witnesses.voices import Voices
+from triage.model.arrays import median
 from triage.model.observation import Judged, Observation, Seen
 from triage.model.recording import Floats, Subject
 from triage.model.vocabulary import Scope, catalogue
@@ -82,7 +83,7 @@ def _observation(frame: Frame, limit: _Limit, subject: Subject, beyond: Bools, c
     """A value beyond what can be."""
     index = np.flatnonzero(beyond)
     first, last = int(index[0]), int(index[-1])
-    value, usual = float(np.median(cells[beyond])), float(np.median(most[beyond]))
+    value, usual = median(cells[beyond]), median(most[beyond])
     return Observation(
         sort="instrument",
         of="beyond-physics",

@@ -7,6 +7,7 @@ import numpy as np
 
 from triage.engine.frame import Frame
 from triage.engine.witnesses.voices import LEAST_SAMPLES, Voices
+from triage.model.arrays import median
 from triage.model.observation import Judged, Observation, Seen
 from triage.model.recording import Event, Series, Subject
 from triage.model.vocabulary import Scope
@@ -96,7 +97,7 @@ def _exploding(frame: Frame) -> Iterator[Observation]:
         if len(values) < LEAST_SAMPLES:
             continue
         before = values[times <= frame.recording.window.start]
-        usual = float(np.median(before)) if len(before) >= LEAST_SAMPLES else float(np.median(values[: LEAST_SAMPLES // 2]))
+        usual = median(before) if len(before) >= LEAST_SAMPLES else median(values[: LEAST_SAMPLES // 2])
         grown = values >= _threshold(one, usual * more)
         if np.count_nonzero(grown) < 3:
             continue

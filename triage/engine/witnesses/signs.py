@@ -9,6 +9,7 @@ from triage.engine.derived.arithmetic import first_measured, total
 from triage.engine.frame import Frame
 from triage.engine.statistics import together
 from triage.engine.witnesses.voices import Voice, Voices
+from triage.model.arrays import median
 from triage.model.recording import Floats, Series, Subject
 from triage.model.vocabulary import Combine, Scope
 
@@ -76,9 +77,9 @@ def _grows_through(work: Series, missed: Floats) -> bool:
         return False
     over = np.diff(np.searchsorted(missed, work.times)) > 0
     after, usual = work.values[1:][over], work.values[1:][~over]
-    if len(after) < _LEAST_HOLES or not len(usual) or float(np.median(usual)) <= 0:
+    if len(after) < _LEAST_HOLES or not len(usual) or median(usual) <= 0:
         return False
-    return float(np.quantile(after, _FEW)) >= _HALF * float(np.median(usual))
+    return float(np.quantile(after, _FEW)) >= _HALF * median(usual)
 
 
 def works(frame: Frame, voices: Voices, subject: Subject, since: float, until: float) -> bool:

@@ -6,6 +6,7 @@ import numpy as np
 
 from triage.engine.frame import Frame
 from triage.engine.witnesses.voices import LEAST_SAMPLES, Voices
+from triage.model.arrays import usual_step
 from triage.model.observation import Judged, Observation, Seen
 from triage.model.recording import Series
 from triage.model.vocabulary import Kind, catalogue
@@ -40,7 +41,7 @@ def _going_back(one: Series) -> Iterator[Observation]:
     first = int(np.flatnonzero(np.abs(steps) > _SLACK)[0])
     again = turns > 1
     last = int(np.flatnonzero(np.abs(steps) > _SLACK)[-1]) + 1
-    goes_on = float(one.times[-1] - one.times[last]) <= 10 * float(np.median(np.diff(one.times)))
+    goes_on = float(one.times[-1] - one.times[last]) <= 10 * usual_step(one.times)
     yield Observation(
         sort="instrument",
         of="several-processes",

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from triage.engine.frame import Frame
 from triage.engine.witnesses.signs import computes, works
 from triage.engine.witnesses.voices import LEAST_SAMPLES, Voice, Voices
+from triage.model.arrays import distinct
 from triage.model.observation import Judged, Observation, Seen
 from triage.model.recording import Floats, Panel, Series, Subject
 from triage.model.units import duration
@@ -121,7 +122,7 @@ class _Motion:
         """
         rows, whose = self._restless(panel)
         self.number[whose] += 1
-        for alike in np.unique(self._place[whose, 0]).tolist():
+        for alike in sorted(set(self._place[whose, 0].tolist())):
             these = self._place[whose, 0] == alike
             times, told = moved[alike]
             cells = np.searchsorted(times, panel.times[1:]).clip(0, len(times) - 1)
@@ -184,7 +185,7 @@ def _least(voice: Voice) -> float:
 
 def _stillness(voice: Voice, restless: Sequence[Series]) -> Iterator[tuple[float, float]]:
     """Times in which a voice speaks and none of its restless values moves."""
-    moved = np.unique(np.concatenate([one.times[1:][_moves(one.values, one.signal)] for one in restless]))
+    moved = distinct(np.concatenate([one.times[1:][_moves(one.values, one.signal)] for one in restless]))
     begin, end = float(voice.times[0]), float(voice.times[-1])
     corners: Floats = np.concatenate(([begin], moved, [end]))
     for gap in np.flatnonzero(np.diff(corners) >= _least(voice)).tolist():

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from triage.engine.frame import Frame
+from triage.model.arrays import distinct
 from triage.model.recording import LOG, Floats, HistogramPanel, Panel, Series, Subject
 from triage.model.vocabulary import Scope
 
@@ -188,9 +189,9 @@ def _middle(steps: Floats) -> float:
 
 def _united(rows: Iterable[Floats]) -> Floats:
     """All times of several series; most of them have the same."""
-    distinct = {(len(row), float(row[0]), float(row[-1])): row for row in rows}
-    only = list(distinct.values())
-    return only[0] if len(only) == 1 else np.unique(np.concatenate(only))
+    apart = {(len(row), float(row[0]), float(row[-1])): row for row in rows}
+    only = list(apart.values())
+    return only[0] if len(only) == 1 else distinct(np.concatenate(only))
 
 
 def _holes(times: Floats, staleness: float, end: float) -> Iterator[Hole]:
@@ -206,5 +207,5 @@ def common_holes(voices: Voices, end: float) -> list[Hole]:
     heard = [voice for voice in voices.all if len(voice.times) >= LEAST_SAMPLES and voice.step > 0]
     if len({voice.dialect for voice in heard}) < 2:
         return []
-    times = np.unique(np.concatenate([voice.times for voice in heard]))
+    times = distinct(np.concatenate([voice.times for voice in heard]))
     return list(_holes(times, silent_after(min(voice.step for voice in heard)), end))

@@ -52,7 +52,7 @@ class AccessLine:
     @property
     def failed(self) -> bool:
         """Whether the request was not answered as asked, or its answer was cut after it had begun."""
-        return self.status >= 400 or self.status < 100 or not _CUT.isdisjoint(self.flags.split(","))
+        return self.status >= 400 or self.status < 100 or (bool(self.flags) and not _CUT.isdisjoint(self.flags.split(",")))
 
     @property
     def is_probe(self) -> bool:
@@ -224,8 +224,11 @@ def _uvicorn(line: bytes) -> AccessLine | None:
 
 _SHORT = 256
 
+_MOST = 1024
+"""Of so many ways of asking is known what they say: a path may hold an id."""
 
-@lru_cache(maxsize=1024)
+
+@lru_cache(maxsize=_MOST)
 def _uvicorn_asked(asked: bytes) -> AccessLine | None:
     """What stands behind the client: ports differ from line to line, and what is asked hardly does."""
     found = _UVICORN_ASKED.search(asked)
@@ -238,11 +241,35 @@ def _of_uvicorn(_method: bytes, path: bytes, status: bytes, rest: bytes) -> Acce
 
 def _is_client(text: bytes) -> bool:
     """Whether a text ends with an address and a port, alone or behind a colon and blanks."""
-    plain = text[5:].lstrip(b" ")
-    host, _, port = plain.partition(b":")
-    if text[:6] == b"INFO: " and host and port.isdigit() and not host.translate(None, b"0123456789."):  # nearly all
-        return True
-    return _UVICORN_CLIENT.search(text) is not None
+    return _is_usual_client(text) or _UVICORN_CLIENT.search(text) is not None
+
+
+def _is_usual_client(text: bytes) -> bool:
+    """Whether a text is ``INFO:     1.2.3.4:5``, as nearly all are."""
+    host, _, port = text[5:].lstrip(b" ").partition(b":")
+    return text[:6] == b"INFO: " and bool(host) and port.isdigit() and not host.translate(None, b"0123456789.")
+
+
+class Alike:
+    """Requests in uvicorn's own form, of which nearly all lines of an engine's log are: what is asked is read once, whoever asks.
+
+    Such a line has no stamp and nothing around it, and which address and port it begins with decides nothing.
+    """
+
+    def __init__(self) -> None:
+        self._requests: dict[bytes, AccessLine] = {}
+
+    def read(self, line: bytes) -> AccessLine | None:
+        """The request of a line that is like one before; None if none was."""
+        client, _, asked = line.partition(b' - "')
+        request = self._requests.get(asked)
+        return request if request is not None and _is_usual_client(client) else None
+
+    def keep(self, line: bytes, request: AccessLine) -> None:
+        """Keeps what a line without a stamp asks, if it has that form."""
+        client, mark, asked = line.partition(b' - "')
+        if mark not in asked and len(asked) <= _SHORT and len(self._requests) < _MOST and _is_usual_client(client):
+            self._requests[asked] = request
 
 
 def _router(line: bytes) -> AccessLine | None:

@@ -12,7 +12,6 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
 
-from triage import yamltext
 from triage.bundle import bundled
 from triage.compiled import Compiled
 from triage.errors import ConfigError, InputMissingError
@@ -173,6 +172,8 @@ def read_folder(folder: Path) -> list[SignatureFile]:
 
 def read_file(path: Path) -> SignatureFile:
     """What is in one file, or its faults with their places."""
+    from triage import yamltext
+
     form = path.stem if path.stem in FORMS else "signatures"
     try:
         data = path.read_bytes()
@@ -199,6 +200,8 @@ def keys() -> frozenset[str]:
 
 def _unique(file: SignatureFile, first: dict[str, Path]) -> SignatureFile:
     """The file with a fault for each signature whose id an earlier one of the same folder has."""
+    from triage import yamltext
+
     if file.form != "signatures" or file.value is None:
         return file
     faults = []
@@ -215,6 +218,8 @@ def _unique(file: SignatureFile, first: dict[str, Path]) -> SignatureFile:
 
 def unsound(file: SignatureFile, among: Signatures) -> Iterator[Fault]:
     """Patterns of a sound file that are no RE2, concepts that no lexicon knows, signatures that are made from none."""
+    from triage import yamltext
+
     marked = yamltext.Marked(file.data.decode())
     for place, pattern, ready in _patterns(file):
         told = _wrong(pattern, among, ready)

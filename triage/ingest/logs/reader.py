@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
 
-from triage.ingest.logs.access_log import parse_access
+from triage.ingest.logs.access_log import AccessLine, Alike, parse_access
 from triage.ingest.logs.access_summary import AccessSummary
 from triage.ingest.logs.changes import KubeEvent, kube_event_of_line
 from triage.ingest.logs.context import Context, Owned
@@ -88,6 +88,7 @@ class Reader:
         self._tables = KubeTables(context.window.end)
         self._volume = Volume(emitter, context.window, name)
         self._access = AccessSummary(emitter.subject, context.window, name)
+        self._alike = Alike()
         self._load = LoadSeries(emitter.subject, context.window, name)
         self._engine = EngineLog(emitter.subject, context.window, name)
         self._quality = QualityLog(context.window, context.service, context.subjects, name)
@@ -118,6 +119,15 @@ class Reader:
             self._place(time)
         self._take(line, self._now if self._now is not None else self._window.end)
 
+    def feed_alike(self, line: bytes) -> bool:
+        """Takes a line as it stands in the file, if it is a request like one before: nearly all of an engine's are."""
+        request = self._alike.read(line)
+        if request is None:
+            return False
+        self.lines += 1
+        self._take_request(request, self._now if self._now is not None else self._window.end)
+        return True
+
     def _place(self, time: float) -> None:
         """Counts what lies outside of what is looked at."""
         self._begun = min(self._begun, time)
@@ -139,15 +149,20 @@ class Reader:
         if any(mark in line for mark in _REQUEST_MARKS):
             request = parse_access(line)
             if request is not None:
-                self._access.add(request, time if self._timed else None)
-                if 200 <= request.status < 300 and not request.is_probe:
-                    self._engine.served(time)
+                self._take_request(request, time)
+                if self._alike.read(line) is None and self._clock.read(line) is None:
+                    self._alike.keep(line, request)
                 return
         line = without_prompt(line)
         if self._joiner.is_open and begins(line):
             self._flush()
         self._engine.feed(line, time)
         self._say(line, time)
+
+    def _take_request(self, request: AccessLine, time: float) -> None:
+        self._access.add(request, time if self._timed else None)
+        if 200 <= request.status < 300 and not request.is_probe:
+            self._engine.served(time)
 
     def _take_gateway(self, line: bytes, time: float) -> None:
         request = parse_access(line)

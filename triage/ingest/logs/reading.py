@@ -144,6 +144,8 @@ class _File:
         self._context = context
         self._streams: dict[Origin, _Stream] = {}
         self._boot: float | None = None
+        self._bare: Reader | None = None
+        """Who reads the lines that nothing was written around."""
 
     def read(self) -> None:
         """Reads all lines."""
@@ -184,6 +186,8 @@ class _File:
         return Clock(self._context.window, self._context.utc_offset, self._boot)
 
     def _feed(self, raw: bytes) -> None:
+        if raw[:6] == b"INFO: " and self._bare is not None and self._bare.feed_alike(raw):
+            return
         line = without_escapes(raw)
         body, stamp, origin = unwrap(line)
         stream = self._streams.get(origin)
@@ -211,6 +215,8 @@ class _File:
         emitter, owned = self._whose(stream)
         stream.reader = Reader(self.name, emitter, clock, self._context, first, owned)
         self.readers.append(stream.reader)
+        if stream.origin == NOBODY and not stream.whole:
+            self._bare = stream.reader
         for line, stamp in stream.head:
             stream.reader.feed(line, stamp)
         stream.head.clear()

@@ -210,7 +210,7 @@ def searched(name: str, pattern: str) -> Any:
 
 
 class Compiled:
-    """Concepts, ready to be looked for. All but the rarest groups are compiled when a line first has the rarest one.
+    """Concepts, ready to be looked for. All but the rarest groups are compiled when a line is first asked for them.
 
     :param patterns: where the rarest group of each alternative is registered
     """
@@ -219,6 +219,7 @@ class Compiled:
         self._name = name
         self._concepts = concepts
         self._lexicon = patterns.lexicon
+        self._rest: dict[str, Any] = {}
         self.keys: dict[int, list[tuple[str, ...]]] = {}
         for alternative in concepts.says:
             rarest, *rest = (group_of(group.strip(), patterns.lexicon) for group in alternative.split(" & "))
@@ -226,12 +227,11 @@ class Compiled:
         if concepts.pattern:
             self.keys.setdefault(patterns.add(concepts.pattern), []).append(())
 
-    @cached_property
-    def _rest(self) -> dict[int, list[tuple[Any, ...]]]:
-        return {
-            key: [tuple(searched(self._name, group) for group in rest) for rest in alternatives]
-            for key, alternatives in self.keys.items()
-        }
+    def _has(self, line: bytes, group: str) -> bool:
+        """Whether a line has a group of concepts, which is compiled when that is first asked."""
+        if group not in self._rest:
+            self._rest[group] = searched(self._name, group)
+        return self._rest[group].search(line) is not None
 
     @cached_property
     def _not(self) -> Any | None:
@@ -243,7 +243,7 @@ class Compiled:
 
     def said_in(self, line: bytes, key: int) -> bool:
         """Whether a line that has the pattern of this number says it."""
-        if not any(all(group.search(line) for group in rest) for rest in self._rest[key]):
+        if not any(all(self._has(line, group) for group in rest) for rest in self.keys[key]):
             return False
         return self._not is None or self._not.search(line) is None
 

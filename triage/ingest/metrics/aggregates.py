@@ -8,6 +8,7 @@ import numpy as np
 
 from triage.ingest.owners.places import POD_LABELS, first
 from triage.ingest.raw import RawSeries
+from triage.model.arrays import median_of_known
 from triage.model.recording import Event, Floats, Panel, Series, Window
 from triage.model.vocabulary import Kind, catalogue
 
@@ -84,7 +85,7 @@ def _follows(values: Floats, total: Floats) -> bool:
     """Whether values are about a sum most of the time."""
     with np.errstate(invalid="ignore", divide="ignore"):
         off = np.abs(values - total) / np.where(total > 0, total, np.nan)
-    return bool(np.nanmedian(off) <= _CLOSE) if not np.isnan(off).all() else False
+    return bool(median_of_known(off) <= _CLOSE) if not np.isnan(off).all() else False
 
 
 def _at(when: Floats, part: Series) -> Floats:

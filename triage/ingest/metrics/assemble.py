@@ -24,6 +24,7 @@ from triage.ingest.metrics.rates import (
     within_buckets,
 )
 from triage.ingest.raw import RawSeries
+from triage.model.arrays import distinct
 from triage.model.dialect import Entry
 from triage.model.recording import (
     Chosen,
@@ -523,7 +524,7 @@ def _scrapes(pieces: Sequence[_Piece]) -> list[Floats]:
     targets: dict[_Target, list[Floats]] = {}
     for piece in pieces:
         targets.setdefault(_target(piece.one), []).append(piece.times)
-    scrapes = {target: np.unique(np.concatenate(times)) for target, times in targets.items()}
+    scrapes = {target: distinct(np.concatenate(times)) for target, times in targets.items()}
     return [scrapes[_target(piece.one)] for piece in pieces]
 
 

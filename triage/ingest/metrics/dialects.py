@@ -8,7 +8,6 @@ from pathlib import Path
 import re2
 from pydantic import ValidationError
 
-from triage import yamltext
 from triage.bundle import bundled
 from triage.compiled import Compiled
 from triage.errors import ConfigError, InputMissingError
@@ -83,6 +82,8 @@ def read_folder(folder: Path) -> list[DialectFile]:
 
 def read_dialect(path: Path) -> DialectFile:
     """The dialect of one file, or what is wrong with it."""
+    from triage import yamltext
+
     try:
         data = path.read_bytes()
     except OSError as error:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from triage.model.arrays import distinct
 from triage.model.recording import Floats
 from triage.model.vocabulary import Combine
 
@@ -108,7 +109,7 @@ def greatest(parts: Sequence[Samples], staleness: float, scrapes: Sequence[Float
 
 def _aligned(parts: Sequence[Samples], *, rates: bool, staleness: float, scrapes: Sequence[Floats]) -> Samples:
     """All times of the parts, and their values then, shape (parts, U); NaN where a part says nothing."""
-    union = np.unique(np.concatenate([times for times, _ in parts]))
+    union = distinct(np.concatenate([times for times, _ in parts]))
     if rates:
         rows, spans = np.stack([_rates_at(union, times, values, staleness) for times, values in parts], axis=1)
         return union, rows * (spans / spans.max(axis=0))

@@ -7,8 +7,6 @@ from itertools import groupby
 from math import isfinite
 from typing import cast
 
-import numpy as np
-
 from triage.ingest.logs.engine_facts import ARGUMENTS
 from triage.ingest.logs.loading import Signatures, load_signatures
 from triage.ingest.metrics.aggregates import summed_ratios
@@ -26,6 +24,7 @@ from triage.ingest.owners.places import first, own_target
 from triage.ingest.owners.subjects import Selection, select
 from triage.ingest.owners.traits import replica_traits
 from triage.ingest.raw import RawSeries
+from triage.model.arrays import median
 from triage.model.dialect import Dialect, Entry
 from triage.model.recording import Fact, Panel, Recording, Source, SourceState, Subject, Window
 from triage.model.service import Service
@@ -141,7 +140,7 @@ def _in_order(series: Iterable[RawSeries]) -> list[RawSeries]:
 def _usual_step(series: Sequence[RawSeries]) -> float:
     """The scrape interval, seconds: the median over a sample of the series; 15 if nothing can be learnt."""
     steps = [step for one in series[:: max(1, len(series) // 200)] if (step := sample_step(one.times)) > 0]
-    return float(np.median(steps)) if steps else 15.0
+    return median(steps) if steps else 15.0
 
 
 class _Reading:

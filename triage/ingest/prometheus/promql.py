@@ -15,6 +15,7 @@ from triage.ingest.owners.subjects import OWNER_LABELS, SERVICE_LABELS
 from triage.ingest.prometheus.answers import parse_answer
 from triage.ingest.prometheus.columns import Samples, in_columns
 from triage.ingest.raw import RawSeries
+from triage.model.arrays import median
 from triage.model.recording import Floats, Window
 from triage.model.units import promql_duration
 from triage.model.vocabulary import Combine, Kind, Scope, catalogue
@@ -461,4 +462,4 @@ def _whole(parts: Sequence[RawSeries]) -> RawSeries:
 
 def scrape_interval(times: Sequence[float] | Floats) -> float:
     """Usual distance of samples, seconds; 0 if there are too few to tell."""
-    return float(np.median(np.diff(np.sort(np.asarray(times, dtype=np.float64))))) if len(times) > 2 else 0.0
+    return median(np.diff(np.sort(np.asarray(times, dtype=np.float64)))) if len(times) > 2 else 0.0

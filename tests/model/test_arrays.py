@@ -1,0 +1,34 @@
+"""What is worked out here is what NumPy works out, to the last bit."""
+
+import warnings
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from triage.model.arrays import distinct, median, median_of_known, usual_step
+from triage.model.recording import Floats
+
+SOME = arrays(np.float64, st.integers(0, 9), elements=st.floats(width=64) | st.sampled_from([0.0, 1.0, 3.0]))
+KNOWN = arrays(np.float64, st.integers(0, 9), elements=st.floats(allow_nan=False) | st.sampled_from([0.0, 1.0, 3.0]))
+
+
+def same(one: float, other: object) -> bool:
+    """Whether two values are the same, NaN included."""
+    return np.array_equal(np.float64(one), np.float64(other), equal_nan=True)  # type: ignore[arg-type]
+
+
+@given(SOME)
+def test_medians(values: Floats) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert same(median(values), np.median(values))
+        assert same(median(values.tolist()), np.median(values))
+        assert same(median_of_known(values), np.nanmedian(values))
+        assert same(usual_step(values), np.median(np.diff(values)))
+
+
+@given(KNOWN)
+def test_distinct_numbers(values: Floats) -> None:
+    assert distinct(values).tolist() == np.unique(values).tolist()

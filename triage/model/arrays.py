@@ -1,0 +1,40 @@
+"""Small arithmetic of arrays that gives what NumPy's own gives, to the last bit, and costs less.
+
+NumPy's own takes 30 µs a call for checks of shapes and axes, and loads masked arrays at the first one (10 ms).
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+
+def median(values: npt.ArrayLike) -> float:
+    """The middle of some values, the mean of the two in the middle of an even number; NaN of none, or if any is NaN."""
+    ordered = np.sort(np.asarray(values, dtype=np.float64), axis=None)
+    if not len(ordered) or np.isnan(ordered[-1]):
+        return float("nan")
+    return _middle(ordered)
+
+
+def median_of_known(values: npt.ArrayLike) -> float:
+    """The same of those that are not NaN."""
+    ordered = np.sort(np.asarray(values, dtype=np.float64), axis=None)
+    known = ordered[: len(ordered) - int(np.count_nonzero(np.isnan(ordered)))]
+    return _middle(known) if len(known) else float("nan")
+
+
+def usual_step(times: npt.NDArray[np.float64]) -> float:
+    """Median distance of moments; NaN of fewer than two."""
+    return median(times[1:] - times[:-1])
+
+
+def _middle(ordered: npt.NDArray[np.float64]) -> float:
+    middle = len(ordered) // 2
+    if len(ordered) % 2:
+        return float(ordered[middle])
+    return float((ordered[middle - 1] + ordered[middle]) / 2.0)
+
+
+def distinct(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Numbers in order, each once."""
+    ordered = np.sort(values, axis=None)
+    return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))] if len(ordered) else ordered
