@@ -1,6 +1,7 @@
 """Sweeps: what is taken away is gone, what must stay stays, and what must hold is told apart from what need not."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -121,6 +122,22 @@ def test_weaker_values_lie_between_what_was_and_what_is() -> None:
     assert waiting.values.tolist() == [2.0] * 6 + [8.0] * 6
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "weaker"),
+    [
+        ([4.0] * 6, [0.0] * 3 + [8.0] * 3, [0.0] * 3 + [6.0] * 3),
+        ([4.0] * 6, [0.03] * 6, [0.03] * 6),
+        ([4.0, 0.0, 4.0, 4.0, 4.0, 4.0], [0.0, 0.0, 8.0, 0.0, 0.0, 0.0], [2.0, 2.0, 6.0, 0.0, 0.0, 0.0]),
+    ],
+    ids=["stands still", "hardly anything is left", "it rests now and then"],
+)
+def test_there_is_no_half_of_a_standstill(before: list[float], after: list[float], weaker: list[float]) -> None:
+    """An engine that makes half of its tokens does not hang; what seldom happens anyway is no standstill."""
+    told = recording()
+    one = replace(told.series[0], values=np.array(before + after))
+    assert weakened(replace(told, series=(one,)), 0.5).series[0].values.tolist() == before + weaker
+
+
 def test_a_thinner_recording_counts_the_same() -> None:
     """A gauge is what it was at the scrape; a counter's increase is kept."""
     told, thin = recording(), thinned(recording(), 3)
@@ -148,6 +165,19 @@ def test_a_line_is_said_otherwise() -> None:
     assert WAYS["other order"](LINE).endswith("port=80 host=n1")
     assert json.loads(WAYS["as JSON"](LINE))["msg"].startswith("ERROR failed to connect")
     assert WAYS["other prefix"](LINE).startswith("2026-10-03T15:46:21Z [worker-3]")
+
+
+@pytest.mark.parametrize(
+    ("line", "time"),
+    [
+        ("[2026-09-01 17:26:24] Load weight begin", "2026-09-01 17:26:24"),
+        ("[2026-09-01 17:26:24 TP0] Load weight begin", "2026-09-01 17:26:24"),
+        ("(EngineCore pid=4) ERROR 09-01 17:26:24 [core.py:3] engine failed", "09-01 17:26:24"),
+    ],
+)
+def test_a_structured_logger_writes_the_bare_time(line: str, time: str) -> None:
+    """Without the brackets, the level and the process that a line had before it."""
+    assert json.loads(WAYS["as JSON"](line))["ts"] == time
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -64,7 +64,8 @@ def diagnose(
     onset = min((s.onset for s in noticed if s.onset is not None), default=recording.window.start) if noticed else None
     rulings = evaluate(frame, rules, onset)
     called = Called(frame.recording)
-    found = findings_of(rulings, frame, harm_of(vitals), advice, called)
+    harm = harm_of(vitals)
+    found = findings_of(rulings, frame, harm, advice, called)
     findings = muting.marked(found, muting.heeded(mutes, recording.window.end))
     unread = coverage.unread_lines(frame.recording)
     whole = state_of(vitals, noticed, findings, frame)
@@ -80,7 +81,7 @@ def diagnose(
             baseline_end=recording.window.usual_end if frame.grid.usual and recording.window.baseline_end is not None else None,
         ),
         status=status,
-        cause=cause_of(status, findings, rulings, signals_noticed(frame)),
+        cause=cause_of(status, findings, rulings, signals_noticed(frame), harmed=harm.users is True),
         headline=headline(status, findings, vitals, odd, unread, recording, (_judged(rulings), len(rules)), called),
         vitals=(*vitals, *signs(frame, vitals)),
         symptoms=noticed,

@@ -52,6 +52,15 @@ def test_a_bystander_stands_behind_what_users_may_suffer_from() -> None:
     assert roots(blind, full, kind("misled")) == ["frozen", "full"]
 
 
+def test_a_guess_does_not_settle_which_of_two_look_alikes_it_is() -> None:
+    """Over an unseen kind one would explain the other; where one is known to lead to the other it does."""
+    one, other = kind("long-prompts", "unseen"), kind("cache-full", onset=10)
+    assert roots(one, other, bridges={"unseen": "cache-full"}) == ["long-prompts"]
+    rivals = replace(one, rivals=frozenset({"cache-full"}))
+    assert roots(rivals, other, bridges={"unseen": "cache-full"}) == ["long-prompts", "cache-full"]
+    assert roots(replace(rivals, leads_to=frozenset({"cache-full"})), other) == ["long-prompts"]
+
+
 def test_what_is_only_possible_takes_no_root_from_what_is_proven() -> None:
     """A guess explains no proof away; a likely cause does, and a mere effect wants a cause however well it is proven."""
     shown = kind("shown", proof=2)

@@ -25,10 +25,13 @@ PACE = frozenset(
 """Signals of how slow something is: what any mechanism brings about, and none by itself."""
 
 
-def cause_of(status: Status, findings: Sequence[Finding], rulings: Sequence[Ruling], noticed: Collection[str]) -> CauseView:
+def cause_of(
+    status: Status, findings: Sequence[Finding], rulings: Sequence[Ruling], noticed: Collection[str], *, harmed: bool = False
+) -> CauseView:
     """What is known of the cause.
 
-    It is named where a root is proven or likely and no other is as good. A mere effect without what brought it about leaves
+    It is named where a root is proven or likely and no other is as good; where it is narrowed to several mechanisms, the change
+    that is likely to have set them off is one of them. A mere effect without what brought it about leaves
     the cause open among the kinds that lead to it and could not be ruled out. A mechanism and the change that set it off are
     one story.
 
@@ -36,9 +39,9 @@ def cause_of(status: Status, findings: Sequence[Finding], rulings: Sequence[Ruli
     """
     by_id = {ruling.rule.id: ruling for ruling in rulings}
     roots = [finding for finding in findings if finding.role == "root"]
-    if not roots:
+    first = next(iter(roots), None)
+    if first is None or (harmed and by_id[first.rule].rule.bystander and not first.leads_to):
         return _without_root(status, rulings, noticed)
-    first = roots[0]
     if is_effect(by_id[first.rule]):
         explained = {*noticed, *_told_by(by_id[first.rule])}
         rivals = _among([r for r in rulings if first.rule in r.rule.effects], explained, least=1.0)
@@ -48,7 +51,8 @@ def cause_of(status: Status, findings: Sequence[Finding], rulings: Sequence[Ruli
     triggers = [one for one in told if by_id[one.rule].rule.trigger]
     equals = [one for one in roots[1:] if one not in triggers and _is_as_good(one, first)]
     if first.confidence == "possible" or equals:
-        rivals = tuple(_of_finding(one, by_id) for one in [first, *equals]) + _among(
+        sure = [one for one in triggers if one.confidence != "possible"]
+        rivals = tuple(_of_finding(one, by_id) for one in [first, *equals, *sure]) + _among(
             _look_alikes(by_id[first.rule], rulings), noticed
         )
         rivals = rivals[:_MOST_RIVALS]

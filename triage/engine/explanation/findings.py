@@ -44,6 +44,7 @@ def _candidate(ruling: Ruling, harmed: bool | None, frame: Frame) -> Candidate:
         frame.recording.onset(rule.id, _onset(answers)),
         frozenset(rule.effects),
         feeds=frozenset(rule.feeds_back),
+        rivals=frozenset(look.rule for look in rule.look_alikes),
         until=_end(answers),
         effect=is_effect(ruling),
         standing=rule.standing,

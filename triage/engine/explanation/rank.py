@@ -24,6 +24,7 @@ class Candidate:
     :param proof: how much its evidence proves, 0 least
     :param onset: Unix seconds; None if it was there before all data or nobody can say
     :param feeds: those of ``leads_to`` of which it is mostly the effect: the arrows that close a loop
+    :param rivals: kinds that it must not be taken for
     :param until: when it was over, Unix seconds; None if it goes on, or nobody can say
     :param effect: it is never a cause by itself
     :param standing: it was there all along, so it explains what began before it was seen
@@ -40,6 +41,7 @@ class Candidate:
     onset: float | None
     leads_to: frozenset[str]
     feeds: frozenset[str] = frozenset()
+    rivals: frozenset[str] = frozenset()
     until: float | None = None
     effect: bool = False
     standing: bool = False
@@ -83,17 +85,26 @@ def rank(candidates: Sequence[Candidate], bridges: Mapping[str, frozenset[str]])
 
 
 def _link(places: Mapping[str, Place], bridges: Mapping[str, frozenset[str]]) -> None:
-    """Notes which finding explains which. A chain over an unseen kind does not count against the arrow that is known."""
+    """Notes which finding explains which.
+
+    A chain over an unseen kind does not count against the arrow that is known, nor between two that are taken for each other:
+    which of them it is must not be settled by a guess.
+    """
     for cause in places.values():
         reach = _reach(cause.candidate, bridges)
         for effect in places.values():
             if effect is cause or effect.candidate.rule not in reach or not _can_explain(cause.candidate, effect.candidate):
                 continue
             direct = effect.candidate.rule in cause.candidate.leads_to
-            if not direct and cause.candidate.rule in effect.candidate.leads_to:
+            if not direct and (cause.candidate.rule in effect.candidate.leads_to or _are_rivals(cause, effect)):
                 continue
             cause.explains.append(effect.candidate.rule)
             effect.explained_by.append(cause.candidate.rule)
+
+
+def _are_rivals(one: Place, other: Place) -> bool:
+    """Whether one of two findings must not be taken for the other."""
+    return one.candidate.rule in other.candidate.rivals or other.candidate.rule in one.candidate.rivals
 
 
 def _forget_unlikely(places: Mapping[str, Place]) -> None:

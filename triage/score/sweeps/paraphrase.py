@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 _FIXED = re.compile(r' HTTP/|\bkernel:|NVRM:|\s(?:Normal|Warning)\s+[A-Z]\w+\s|^\s*$|^\s+at |^\s*File "|^Traceback')
 _STAMP = re.compile(
-    r"^(?P<stamp>(?:\([^)]{1,60}\) )?(?:(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL) )?"
-    r"\[?(?:\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*|\d\d-\d\d \d\d:\d\d:\d\d"
+    r"^(?P<stamp>(?P<process>\([^)]{1,60}\) )?(?:(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL) )?"
+    r"\[?(?P<time>\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*|\d\d-\d\d \d\d:\d\d:\d\d"
     r"|\w{3} +\d+ \d\d:\d\d:\d\d \S+)\]?)\s+(?P<rest>\S.*)$"
 )
 _ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?")
@@ -60,7 +60,8 @@ def as_json(line: str) -> str:
     if found is None or _FIXED.search(line) or _object(line) is not None:
         return line
     level = _LEVEL.search(line)
-    return json.dumps({"ts": found["stamp"], "severity": level.group().lower() if level else "info", "msg": found["rest"]})
+    told = f"{found['process'] or ''}{found['rest']}"
+    return json.dumps({"ts": found["time"], "severity": level.group().lower() if level else "info", "msg": told})
 
 
 def after_other_prefix(line: str) -> str:

@@ -1,0 +1,27 @@
+"""What is said of the cause: named, narrowed, or open."""
+
+from dataclasses import replace
+
+from tests.engine.making import Shift, make_recording, rule
+from triage.engine.diagnose import diagnose
+from triage.model.diagnosis import CauseState
+from triage.model.recording import Event
+
+FAILING = {"gateway.requests": 10, "gateway.2xx": Shift(10, 5), "gateway.5xx": Shift(0, 5), "kv.usage": Shift(0.3, 0.97)}
+FULL = rule("full", {"signal": "kv.usage", "stat": "max", "above": 0.9})
+
+
+def test_what_nobody_suffers_from_is_not_why_they_suffer() -> None:
+    """An instrument that fails while requests fail is told, and the cause stays open."""
+    told = diagnose(make_recording(FAILING), [FULL.model_copy(update={"bystander": True})])
+    assert [one.role for one in told.findings] == ["root"]
+    assert told.cause.state is CauseState.OPEN
+    assert diagnose(make_recording(FAILING), [FULL]).cause.rules == ("full",)
+
+
+def test_the_change_behind_several_mechanisms_is_one_of_what_it_may_be() -> None:
+    """Which of them it set off is not known; that it did is."""
+    recording = replace(make_recording(FAILING), events=(Event(make_recording(FAILING).window.start, "deploy", "v2"),))
+    change = rule("change", {"event": "deploy", "at_least": 1}, trigger=True)
+    told = diagnose(recording, [change, FULL, FULL.model_copy(update={"id": "other"})])
+    assert told.cause.rules == ("full", "other", "change")
