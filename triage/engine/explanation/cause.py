@@ -31,17 +31,19 @@ def cause_of(
     """What is known of the cause.
 
     It is named where a root is proven or likely and no other is as good; where it is narrowed to several mechanisms, the change
-    that is likely to have set them off is one of them. A mere effect without what brought it about leaves
-    the cause open among the kinds that lead to it and could not be ruled out. A mechanism and the change that set it off are
-    one story.
+    that is likely to have set them off is one of them. A mere effect without what
+    brought it about leaves the cause open among the kinds that lead to it and could not be ruled out. A mechanism and the change
+    that set it off are one story. What nobody suffers from by itself is no cause of an incident, if it explains nothing of it.
 
+    :param harmed: users suffer
     :param noticed: signals of what users notice: that has to be explained, and speaks for no kind by itself
     """
     by_id = {ruling.rule.id: ruling for ruling in rulings}
     roots = [finding for finding in findings if finding.role == "root"]
     first = next(iter(roots), None)
-    if first is None or (harmed and by_id[first.rule].rule.bystander and not first.leads_to):
-        return _without_root(status, rulings, noticed)
+    aside = first is not None and by_id[first.rule].rule.bystander and not first.leads_to
+    if first is None or (aside and harmed and status is Status.INCIDENT):
+        return _without_root(status, findings, by_id, noticed)
     if is_effect(by_id[first.rule]):
         explained = {*noticed, *_told_by(by_id[first.rule])}
         rivals = _among([r for r in rulings if first.rule in r.rule.effects], explained, least=1.0)
@@ -66,11 +68,18 @@ def _told_by(effect: Ruling) -> set[str]:
     return {look.signal for answer in present_answers(effect) for way in answer.ways for look in way.outcome.looks}
 
 
-def _without_root(status: Status, rulings: Sequence[Ruling], noticed: Collection[str]) -> CauseView:
-    """Nothing was found: either nothing has to be explained, or the cause is open among what half shows itself."""
+def _without_root(
+    status: Status, findings: Sequence[Finding], rulings: Mapping[str, Ruling], noticed: Collection[str]
+) -> CauseView:
+    """No finding is why users suffer: nothing has to be explained, or the cause is open among what half shows itself.
+
+    What surely happened comes first, even if it is not known to have harmed anybody.
+    """
     if status is Status.HEALTHY:
         return CauseView(state=CauseState.NONE)
-    rivals = _among(rulings, noticed)
+    happened = [one for one in findings if one.confidence == "proven" and not rulings[one.rule].rule.bystander]
+    rivals = tuple(_of_finding(one, rulings) for one in happened if one.role != "consequence")
+    rivals = (*rivals, *_among([*rulings.values()], noticed))[:_MOST_RIVALS]
     if rivals:
         return CauseView(state=CauseState.NARROWED, rules=_ids(rivals), rivals=rivals, text=f"Perhaps: {_titles(rivals)}.")
     return CauseView(state=CauseState.OPEN, text="No kind of failure could be named with what was seen.")
