@@ -436,6 +436,16 @@ def test_where_all_that_was_asked_is_counted_as_answered_nothing_failed() -> Non
     objectives = {"error_ratio": 0.01}
     assert vital(frame_of({"gateway.requests": 10, "gateway.2xx": 10}, objectives=objectives), "error_ratio").state is KEPT
     assert vital(frame_of({"gateway.requests": 10, "gateway.2xx": 9.5}, objectives=objectives), "error_ratio").state is OPEN
+    refused = {"gateway.requests": 10, "gateway.2xx": 9.5, "gateway.4xx": 0.5}
+    assert vital(frame_of(refused, objectives=objectives), "error_ratio").state is KEPT
+
+
+def test_replicas_that_nobody_hears_while_a_proxy_gets_its_answers_from_them() -> None:
+    """Only the side towards the engines is kept of the proxy."""
+    heard = {"gateway.upstream_requests": 10, "gateway.upstream_2xx": 9.99}
+    silent = {"batch.running": lambda t: 8.0 if t < 2400 else nan, "finished": lambda t: 10.0 if t < 2400 else nan}
+    assert vital(derived({**heard, **silent}), "answers").state is KEPT
+    assert vital(derived({**heard, **silent, "gateway.upstream_2xx": 3}), "answers").state is BROKEN
 
 
 def test_a_view_that_ended_leaves_the_word_to_the_next() -> None:

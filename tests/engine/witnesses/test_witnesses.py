@@ -336,6 +336,31 @@ def test_a_distribution_that_takes_in_no_answer_any_more_is_not_wired(inside: tu
     assert ("not-wired" in of(made)) is found
 
 
+@pytest.mark.parametrize(
+    ("signal", "other", "after", "found"),
+    [
+        ("spec.step_tokens", "latency.itl", (0.5, 0.0), True),
+        ("spec.step_tokens", "latency.itl", (0.0, 0.5), False),
+        ("prefix.hit_ratio_reported", "latency.ttft", (0.5, 0.0), True),
+        ("prefix.hit_ratio_reported", "latency.ttft", (0.0, 0.5), False),
+    ],
+)
+def test_a_gauge_that_falls_to_nought_and_is_not_missed(signal: str, other: str, after: tuple[float, float], found: bool) -> None:
+    """What it tells of would be felt; if it is felt, the gauge is right.
+
+    :param after: requests a second in each bucket since then; before, all are in the quick one
+    """
+    told = {f"{other}@replica/a": Buckets((0.05, 1.0), (*after, 0.0), (0.5, 0.0, 0.0))}
+    assert ("not-wired" in of(frame({f"{signal}@replica/a": Shift(2.0, 0.0)}, histograms=told))) is found
+
+
+@pytest.mark.parametrize(("tokens", "found"), [(Shift(200.0, 190.0), True), (Shift(200.0, 0.0), False)])
+def test_a_card_without_power_that_makes_tokens(tokens: Shift, found: bool) -> None:
+    """Nothing is drawn by a card that makes nothing."""
+    made = frame({"gpu.power@gpu/g0": Shift(300.0, 0.0), "tokens.generation@replica/a": tokens})
+    assert ("not-wired" in of(made)) is found
+
+
 def test_a_gateway_that_never_saw_what_engines_end_disagrees() -> None:
     """A few more or less are still inside."""
     assert [one.of for one in question(frame({"gateway.requests": 0.5, "finished": 2.0})).odd] == ["disagrees"]

@@ -77,6 +77,23 @@ def test_wrapping_changes_nothing(wrapper: str, head: str, words: str) -> None:
     assert (time, record.level, record.message.decode()) == (AT.timestamp(), level, words)
 
 
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('W0930 22:42:20.5 1 metrics.cc:644] "Unable to read the meter of GPU 0"', "Unable to read the meter of GPU 0"),
+        (
+            'E0930 22:42:20.5 1 pod.go:12] "Error syncing pod" err="no room" pod="a/b"',
+            'Error syncing pod err="no room" pod="a/b"',
+        ),
+        ('W0930 22:42:20.5 1 a.cc:1] "left" of "right"', '"left" of "right"'),
+        ('"quoted by its writer"', '"quoted by its writer"'),
+    ],
+)
+def test_a_message_that_its_program_quotes(line: str, message: str) -> None:
+    """Structured klog and Triton put the words into quotes and values behind them; other quotes are the message's own."""
+    assert record_of(line.encode()).message.decode() == message
+
+
 @pytest.mark.parametrize("wrapper", sorted(set(WRAPPERS) - {"none", "cri", "docker", "kubectl --timestamps"}))
 def test_who_a_wrapper_names(wrapper: str) -> None:
     """A wrapper that names a pod, a container or a program is not anonymous."""

@@ -80,6 +80,16 @@ def test_series_without_a_pod_that_were_always_there_are_no_heirs() -> None:
     assert losses([engine(), card(0.0, LOSS, **OWNER), card(0.0, END)]) == []
 
 
+def test_engines_whose_series_fall_together() -> None:
+    """A collector that keeps no resource attributes: pod and host go at once, and one set is left where there were two."""
+    labels = {"model_name": "chat", "instance": "otel:8889", "job": "otel"}
+    name = "vllm:num_requests_running"
+    before = [life(name, 0.0, LOSS, k8s_pod_name=f"svc-{one}", k8s_node_name=f"n{one}", **labels) for one in range(2)]
+    (event,) = losses([*before, life(name, LOSS + STEP, END, **labels)])
+    assert (event.attrs["unnamed"], event.attrs["series"]) == ("svc-0 svc-1", "2")
+    assert losses([*before, life(name, LOSS + STEP, END, **{**labels, "model_name": "other"})]) == []
+
+
 def test_an_engine_target_that_loses_its_pod() -> None:
     """A new rule of relabelling: the same address, the same metric, no pod."""
     labels = {"service": "svc", "instance": "10.0.0.1:8000", "node": "n1"}

@@ -402,6 +402,23 @@ def test_as_many_pods_of_one_workload_as_were_declared(pod: str, count: int, our
     assert all((found.replica({"pod": one, "instance": f"{one}:8000"}) == replica(one)) == ours for one in pods)
 
 
+def test_workers_of_a_framework_whose_front_end_speaks_for_all() -> None:
+    """What its language tells of replicas comes from the workers themselves, so those are engines, too."""
+    pods = [f"decode-{place}" for place in range(3)]
+    rows: list[Row] = [("dynamo_frontend_requests_total", {"instance": "fe:8000", "model": "chat-large", "job": "frontend"})]
+    rows += [("dynamo_component_inflight_requests", {"pod": pod, "job": "worker"}) for pod in pods]
+    assert selection(rows, facts={"replicas": 3.0}).pods == frozenset(pods)
+    assert selection(rows, facts={"replicas": 2.0}).pods == frozenset()
+
+
+def test_a_proxys_word_for_a_service_that_its_scraper_renamed() -> None:
+    """The scraper's own ``service`` is the proxy; of whom the proxy speaks stands in ``exported_service``."""
+    labels = {"service": "ingress-nginx", "ingress": "front", "instance": "g:10254", "exported_service": "llm-prod"}
+    rows: list[Row] = [("nginx_ingress_controller_requests", labels)]
+    assert selection(rows).gateway(labels) is not None
+    assert selection(rows).gateway({**labels, "exported_service": "other"}) is None
+
+
 def test_more_addresses_of_one_job_than_were_declared() -> None:
     """A roll-out shows those that go and those that come; of two jobs nobody can say which is ours."""
     rows: list[Row] = [("nginx_ingress_controller_requests", {"ingress": "llm-prod", "instance": "g:10254"})]

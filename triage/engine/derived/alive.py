@@ -58,7 +58,8 @@ _SIGNS_OF_LIFE = (
 def alive(frame: Frame, replica: Subject) -> Floats | None:
     """1 where the engine gives signs of life, 0 where it gave some before and its neighbours go on, NaN before its first.
 
-    Where nobody has values any more, the silence says nothing of the engine: NaN. Asked again it is remembered.
+    Where nobody has values any more, or where its values go on without its name, the silence says nothing of the engine: NaN.
+    Asked again it is remembered.
     """
     return frame.remembered(("alive", replica), lambda: _alive(frame, replica))
 
@@ -73,7 +74,14 @@ def _alive(frame: Frame, replica: Subject) -> Floats | None:
         here &= ~(up == 0)
     here = _bridged(np.asarray(here), frame.cells("process.start_time", replica))
     begun = np.maximum.accumulate(here)
-    return np.where(begun & _somebody_measured(frame), here.astype(float), np.nan)
+    named = frame.grid.times <= _unnamed_since(frame, replica)
+    return np.where(begun & _somebody_measured(frame) & (named | here), here.astype(float), np.nan)
+
+
+def _unnamed_since(frame: Frame, replica: Subject) -> float:
+    """When a replica's series went on without the labels that say whose they are; never: infinity."""
+    lost = (event for event in frame.recording.events_of("metric") if event.name == "label-lost")
+    return min((event.time for event in lost if replica.id in event.attrs.get("unnamed", "").split()), default=np.inf)
 
 
 def _bridged(here: Bools, start: Floats | None) -> Bools:

@@ -41,6 +41,13 @@ _HALF_GONE = 0.5
 take its part, but those that were inside are lost."""
 
 _GATEWAY = ("gateway.requests", "gateway.2xx")
+_OUTSIDE = (
+    ("requests.distinct", "", "requests.failed"),
+    ("gateway.requests", "gateway.2xx", "gateway.5xx"),
+    ("gateway.upstream_requests", "gateway.upstream_2xx", ""),
+)
+"""Who counts requests, those that are answered, and those that are not, the nearest to the user first."""
+
 _ENGINE = ("batch.running", "queue.waiting", "finished", "tokens.generation", "engine.steps")
 
 
@@ -226,7 +233,7 @@ class Outside:
 
 def _answered_outside(frame: Frame) -> Outside | None:
     """Share of the requests that get an answer now, by clients or the gateway; None if nobody asks or nobody counts."""
-    for whole, good, bad in (("requests.distinct", "", "requests.failed"), ("gateway.requests", "gateway.2xx", "gateway.5xx")):
+    for whole, good, bad in _OUTSIDE:
         asked = total(frame, whole)
         if asked is None or is_stale(frame, (whole,)):
             continue

@@ -44,7 +44,8 @@ DELAYS = (
         "people read about five tokens a second (250 words a minute); two a second is slower than anybody reads",
     ),
     Delay(
-        "e2e_p95_s", "e2e", "request time", ("client.latency", "gateway.latency", "latency.e2e"), "latency.e2e",
+        "e2e_p95_s", "e2e", "request time",
+        ("client.latency", "gateway.latency", "gateway.upstream_latency", "latency.e2e"), "latency.e2e",
         2.5, 5.0, 60.0, 300.0,
         "proxies and client libraries give up after one to five minutes by default (nginx 60 s, load balancers 60 s, SDKs 600 s)",
     ),
@@ -98,6 +99,7 @@ class Loss:
 
 _FAILED = ("gateway.5xx", "gateway.resets", "gateway.no_backend", "gateway.retries_exhausted")
 _ENDED = ("finished.stop", "finished.length", "finished.abort")
+_ANSWERED = ("gateway.2xx", "gateway.4xx", "gateway.429")
 _REFUSED = ("gateway.4xx", "gateway.429", "gateway.401", "gateway.overflow")
 
 LOSSES = (
@@ -105,9 +107,9 @@ LOSSES = (
         "error_ratio",
         "share of failed requests",
         (
-            (View("requests.distinct", ("requests.failed",)), View("gateway.requests", _FAILED, ("gateway.2xx",))),
+            (View("requests.distinct", ("requests.failed",)), View("gateway.requests", _FAILED, _ANSWERED)),
             (View("backend.requests", ("backend.failures",)), View("gateway.upstream_requests", ("gateway.upstream_5xx",))),
-            (View("http.requests", ("http.5xx",), ("http.2xx",)), View("finished", ("finished.error",), _ENDED)),
+            (View("http.requests", ("http.5xx",), ("http.2xx", "http.4xx")), View("finished", ("finished.error",), _ENDED)),
         ),
         allowed=0.01,
         bad=0.05,

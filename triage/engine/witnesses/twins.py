@@ -1,6 +1,7 @@
 """Counters that are not wired, and counts that contradict each other: siblings move, the effect is there, this one stays."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -51,13 +52,34 @@ _OF_EVERY_ANSWER = {
 Not a gateway's time to the first token: many measure it of answers that stream only, and clients may stop to ask for those.
 """
 
+_FELT: dict[str, tuple[str, ...]] = {
+    "spec.step_tokens": ("latency.itl", "token.time"),
+    "spec.accepted_length": ("latency.itl", "token.time"),
+    "spec.acceptance_reported": ("latency.itl", "token.time"),
+    "prefix.hit_ratio_reported": ("latency.prefill", "latency.ttft"),
+}
+"""Measures that nobody sees fall to nothing without feeling it, and the times that would grow: each step would make one token,
+each prompt would be computed whole."""
+
+_SHOWN = ("batch.running", "kv.usage", "gpu.util", "gpu.sm_active", "gpu.power")
+"""Measures of work that cannot be nothing while tokens are made."""
+
+_AS_BEFORE = 1.15
+"""Chosen: the mix of requests changes a time by as much from one quarter of an hour to the next."""
+
+_WAS_THERE = 0.95
+"""Chosen: what rested now and then rests now."""
+
+_LEAST_END = 4
+"""Cells: what ended long before the data does is not there at all."""
+
 _SILENT_FOR = 600.0
 """Chosen: what was counted all the time and is not for ten minutes of ordinary work is no pause between two requests."""
 
 
 def unwired(frame: Frame, _voices: Voices) -> Seen:
     """Counters that do not count, and pairs of counts of the same requests that are far apart."""
-    odd = [*_constant(frame), *_silenced(frame), *_disagreeing(frame)]
+    odd = [*_constant(frame), *_silenced(frame), *_emptied(frame), *_disagreeing(frame)]
     judged: set[Judged] = set()
     if len(frame.recording.subjects[Scope.REPLICA]) > 2:
         judged.add(("instrument", "not-wired", Scope.REPLICA))
@@ -110,6 +132,74 @@ def _silenced(frame: Frame) -> Iterator[Observation]:
                 continue
             text = f"{catalogue()[signal].noun} of {subject} counts nothing any more, although {since:.0f} answers ended since"
             yield _observation("not-wired", subject, text, {"signal": signal}, frame)
+
+
+def _emptied(frame: Frame) -> Iterator[Observation]:
+    """Gauges that were never nought and are exactly that from some moment on, while what they tell of goes on as before."""
+    told: set[Subject] = set()
+    for signal in (*_FELT, *_SHOWN):
+        found: list[tuple[int, Subject, str]] = []
+        for subject, cells in sorted(frame.of(signal).items()):
+            at = None if subject in told else _emptied_at(cells, frame)
+            effect = "" if at is None else _effect(frame, signal, subject, at)
+            if at is not None and effect:
+                found.append((at, subject, effect))
+        told.update(subject for _, subject, _ in found)
+        if found:
+            at, subject, effect = min(found)
+            whose = subject if len(found) == 1 else Subject(Scope.SERVICE, frame.recording.service)
+            text = f"{catalogue()[signal].noun} of {subject} is 0 and never was before, although {effect} goes on as before"
+            one = _observation("not-wired", whose, text, {"signal": signal}, frame)
+            times = frame.grid.times
+            yield replace(one, onset=(float(times[at - 1]), float(times[at])), support=len(found))
+
+
+def _effect(frame: Frame, signal: str, subject: Subject, at: int) -> str:
+    return _still_felt(frame, signal, subject, at) if signal in _FELT else _still_works(frame, subject, at)
+
+
+def _emptied_at(cells: Floats, frame: Frame) -> int | None:
+    """The cell from which on a gauge that was hardly ever nought is exactly that, to the end; None if it is not."""
+    known = np.flatnonzero(~np.isnan(cells))
+    something = known[cells[known] != 0]
+    if not len(something) or len(known) < _LEAST_CELLS or np.isnan(cells[-_LEAST_END:]).all():
+        return None
+    at = int(something[-1]) + 1
+    before, after = cells[known[known < at]], known[known >= at]
+    if len(before) < _LEAST_CELLS or len(after) * frame.grid.step < _SILENT_FOR or float((before > 0).mean()) < _WAS_THERE:
+        return None
+    return int(after[0])
+
+
+def _still_felt(frame: Frame, signal: str, subject: Subject, at: int) -> str:
+    """The noun of a time that would have grown and has not; empty if it has, or if nobody measures it."""
+    for name in _FELT[signal]:
+        pair = frame.sum_and_count(name, subject)
+        row = frame.cells(name, subject)
+        if pair is not None:
+            before, after = (float(np.nansum(pair[0][part])) / max(float(np.nansum(pair[1][part])), 1e-9) for part in _parts(at))
+        elif row is not None and not any(np.isnan(row[part]).all() for part in _parts(at)):
+            before, after = (float(np.nanmedian(row[part])) for part in _parts(at))
+        else:
+            continue
+        return catalogue()[name].noun if 0 < after <= _AS_BEFORE * before else ""
+    return ""
+
+
+def _still_works(frame: Frame, subject: Subject, at: int) -> str:
+    """The noun of the work that goes on at a subject, or at the engines of a card; empty if it does not or nobody counts it."""
+    replicas = [subject] if subject.scope is Scope.REPLICA else frame.related(subject, Scope.REPLICA)
+    rows = [cells for one in replicas if (cells := frame.cells("tokens.generation", one)) is not None]
+    if not rows or len(rows) < len(replicas):
+        return ""
+    least = [
+        float(np.nanmedian(row[at:])) >= float(np.nanmedian(row[:at])) / 2 > 0 for row in rows if not np.isnan(row[at:]).all()
+    ]
+    return catalogue()["tokens.generation"].noun if len(least) == len(rows) and all(least) else ""
+
+
+def _parts(at: int) -> tuple[slice, slice]:
+    return slice(0, at), slice(at, None)
 
 
 def _ended(frame: Frame, signal: str, subject: Subject) -> Floats | None:

@@ -390,6 +390,15 @@ def _of_pairs(body: bytes) -> Record | None:
     return Record(message.encode(), level_of(level), component, fields={k: v for k, v in pairs.items() if k not in skipped})
 
 
+_QUOTED = re2.compile(rb'^"((?:[^"\\]|\\.)*)"((?: +[\w.@/-]+=.*)?)$')
+
+
+def _unquoted(message: bytes) -> bytes:
+    """A message that its program put into quotes, with the pairs behind it, as structured klog and Triton write it."""
+    found = _QUOTED.search(message) if message[:1] == b'"' else None
+    return message if found is None else found.group(1) + found.group(2)
+
+
 def _of_text(body: bytes) -> Record:
     """A line of text: its head is eaten token by token."""
     level, component, thread, at = "", "", "", 0
@@ -413,7 +422,7 @@ def _of_text(body: bytes) -> Record:
         elif name.startswith((b"process", b"rank")):
             thread = f"{thread}{text}"[:120]
         at = found.end()
-    message = body[at:]
+    message = _unquoted(body[at:]) if component else body[at:]
     fields: Mapping[str, str] = pairs_of(message) if b"=" in message else {}
     if at and b"\t" in message:
         component, message, fields = _of_columns(message, component)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from triage.ingest.raw import RawSeries
 from triage.model.dialect import Dialect, Entry
 from triage.model.recording import Subject
-from triage.model.vocabulary import Scope
+from triage.model.vocabulary import Scope, catalogue
 
 GENERIC = re.compile(r"(process|python|http|go|container)_")
 """Names that every client library exports: they are read by the dialect of the target that they come from."""
@@ -113,8 +113,22 @@ def speaker(index: Index, name: str) -> Scope | None:
     """Whose series the programs that export a metric tell; None if several kinds of program export it, or nobody known."""
     if GENERIC.match(name):
         return None
-    scopes = {use.dialect.scope for use in index.get(name, ()) if use.dialect.name != OWN}
+    uses = [use for use in index.get(name, ()) if use.dialect.name != OWN]
+    alone = len({use.dialect.name for use in uses}) == 1
+    scopes = {_tells(use) if alone else use.dialect.scope for use in uses}
     return scopes.pop() if len(scopes) == 1 else None
+
+
+def _tells(use: Use) -> Scope:
+    """Whose series a program tells by a metric that only programs of its kind have.
+
+    What a gateway's language says of replicas without a label that names one is told by the replicas themselves: a serving
+    framework has one language for its front end and its workers.
+    """
+    dialect, entry = use.dialect, use.entry
+    scope = entry.scope or (catalogue()[entry.signal].scope if entry.signal else dialect.scope)
+    own = dialect.scope is Scope.GATEWAY and scope is Scope.REPLICA and Scope.REPLICA not in dialect.identity
+    return scope if own else dialect.scope
 
 
 def is_engine_name(index: Index, name: str) -> bool:

@@ -29,20 +29,21 @@ def lost_labels(series: Sequence[RawSeries], selection: Selection, window: Windo
     ended = [one for one in series if _pod(one.labels, selection) and _ended(one, end - silence, window)]
     if not ended:
         return ()
-    heirs: dict[Key, RawSeries] = {}
+    heirs: dict[Key, list[RawSeries]] = {}
     for one in series:
         if one.times[-1] > end - silence and not _pod(one.labels, selection):
-            heirs.setdefault(_key(one), one)
+            heirs.setdefault(_key(one), []).append(one)
     alive = {pod for one in series if one.times[-1] > end - silence and (pod := _pod(one.labels, selection))}
     pairs = [
         (one, heir)
         for one in ended
-        if (heir := heirs.get(_key(one))) is not None
-        and _follows(heir, one, silence)
+        if (heir := next((heir for heir in heirs.get(_key(one), ()) if _is_heir(heir, one, silence)), None)) is not None
         and (not _card(one.labels) or _pod(one.labels, selection) in alive)
     ]
     sources = sorted({one.labels.get("job", "") for one, _ in pairs})
-    return tuple(_event(source, [pair for pair in pairs if pair[0].labels.get("job", "") == source]) for source in sources)
+    return tuple(
+        _event(source, [pair for pair in pairs if pair[0].labels.get("job", "") == source], selection) for source in sources
+    )
 
 
 def _pod(labels: Labels, selection: Selection) -> str:
@@ -56,11 +57,11 @@ def _ended(one: RawSeries, latest: float, window: Window) -> bool:
 
 
 def _key(one: RawSeries) -> Key:
-    """What a series measures: its name and its card, or all labels that do not say whose it is."""
+    """What a series measures: its name and its card, or its target."""
     card = _card(one.labels)
     if card:
         return (one.name, card, one.labels.get("GPU_I_ID", ""))
-    return (one.name, *(f"{label}={value}" for label, value in sorted(one.labels.items()) if label not in _OWNER_LABELS))
+    return (one.name, one.labels.get("instance", ""), one.labels.get("job", ""))
 
 
 def _card(labels: Labels) -> str:
@@ -69,19 +70,28 @@ def _card(labels: Labels) -> str:
     return first(labels, GPU_LABELS) or (f"{first(labels, (*NODE_LABELS, 'instance'))}/{place}" if place else "")
 
 
-def _follows(heir: RawSeries, one: RawSeries, silence: float) -> bool:
-    """Whether a series begins about when another ends."""
-    return bool(one.times[-1] < heir.times[0] <= one.times[-1] + silence)
+def _is_heir(heir: RawSeries, one: RawSeries, silence: float) -> bool:
+    """Whether a series begins about when another ends, and has fewer of its labels, but no other ones.
+
+    With what names the owner goes what else was known of it: its host, its workload. A card is known by itself.
+    """
+    if not one.times[-1] < heir.times[0] <= one.times[-1] + silence:
+        return False
+    kept = ((label, value) for label, value in heir.labels.items() if label not in _OWNER_LABELS)
+    return bool(_card(one.labels)) or all(one.labels.get(label) == value for label, value in kept)
 
 
-def _event(source: str, pairs: Sequence[tuple[RawSeries, RawSeries]]) -> Event:
+def _event(source: str, pairs: Sequence[tuple[RawSeries, RawSeries]], selection: Selection) -> Event:
     """The event of one source."""
     lost = sorted({label for one, heir in pairs for label in one.labels if label in _OWNER_LABELS and label not in heir.labels})
     cards = {_card(one.labels) for one, _ in pairs} - {""}
-    things = f"{len(cards)} cards" if cards else f"{len({one.labels.get('instance', '') for one, _ in pairs})} targets"
+    pods = {_pod(one.labels, selection) for one, _ in pairs}
+    things = f"{len(cards)} cards" if cards else f"{len(pods)} engines"
     labels = _joined(lost) or "pod"
     text = f"{len(pairs)} series of {things} go on without {labels}" + (f" ({source})" if source else "")
     attrs = {"labels": " ".join(lost), "series": str(len(pairs)), "cards": str(len(cards)), "job": source}
+    if not cards:
+        attrs["unnamed"] = " ".join(sorted(pods))
     when = min(float(one.times[-1]) for one, _ in pairs)
     return Event(when, "metric", "label-lost", attrs=attrs, text=text, source=source or "metrics")
 

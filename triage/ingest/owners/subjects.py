@@ -17,9 +17,13 @@ SERVICE_LABELS = (
     "service", "service_name", "app", "app_kubernetes_io_name", "app_kubernetes_io_instance", "model_name", "served_model_name",
     "model", "deployment", "statefulset", "k8s_deployment_name", "k8s_statefulset_name", "inferenceservice",
     "destination_service_name", "destination_workload", "envoy_cluster_name", "server_address", "requested_model", "ingress",
-    "job",
+    "exported_service", "job",
 )  # fmt: skip
-"""Labels that can name the service itself, most telling first."""
+"""Labels that can name the service itself, most telling first.
+
+A scraper that puts its own ``service`` on a target calls the one of which the target speaks ``exported_service``: of the
+services that stand behind a proxy.
+"""
 
 OWNER_LABELS = (
     "deployment",
