@@ -61,6 +61,14 @@ def test_a_guess_does_not_settle_which_of_two_look_alikes_it_is() -> None:
     assert roots(replace(rivals, leads_to=frozenset({"cache-full"})), other) == ["long-prompts"]
 
 
+def test_a_mere_note_takes_no_root_from_what_is_worth_a_warning() -> None:
+    """Nobody is told of a change by which nobody is harmed; what it set off is told all the same, unless it is a mere effect."""
+    note, failed = kind("change", "failed", severity="info"), kind("failed", proof=2)
+    assert roots(note, failed) == ["failed", "change"]
+    assert roots(note, replace(failed, effect=True)) == ["change"]
+    assert roots(replace(note, severity="warning"), failed) == ["change"]
+
+
 def test_what_is_only_possible_takes_no_root_from_what_is_proven() -> None:
     """A guess explains no proof away; a likely cause does, and a mere effect wants a cause however well it is proven."""
     shown = kind("shown", proof=2)

@@ -46,6 +46,11 @@ def test_the_clock_of_a_progress_bar(text: str, seconds: float) -> None:
     assert clock(text) == seconds
 
 
+def test_a_progress_bar_tells_how_long_it_took() -> None:
+    """What tqdm draws: how long it has taken, before how long it may take."""
+    assert longest_in(b"capture: 100%|####| 67/67 [01:05<00:00,  2.35it/s]") == 65.0
+
+
 @given(st.integers(0, 10**6), st.sampled_from(["s", "sec", "seconds", "SECONDS"]))
 def test_the_longest_in_a_line_is_that_of_the_span(count: int, unit: str) -> None:
     """Both read the same units alike."""

@@ -23,13 +23,24 @@ for three reasons
 
 def traces(text: str) -> list[Trace]:
     joiner = Joiner()
-    ended = [trace for line in text.splitlines() for trace in joiner.feed(line.encode(), record_of(line.encode()), 0.0)[1]]
+    ended = []
+    for line in map(str.encode, text.splitlines()):
+        inside, more = joiner.feed(line, record_of(line), 0.0)
+        ended += more
+        if not inside:
+            joiner.pass_by(line)
     return [*ended, *joiner.finish()]
 
 
 GO = "panic: runtime error: index out of range\n\ngoroutine 1 [running]:\nmain.main()\n"
 RUST = "thread 'main' panicked at src/x.rs:1:2:\nno tensor\nnote: run\n"
 CPP = "terminate called after throwing an instance of 'c10::Error'\n  what():  no card\n"
+NATIVE = """\
+2026-09-16T12:00:00.200Z /src/backend.cpp:1488: no place for this graph
+2026-09-16T12:00:00.210Z libggml-base.so(ggml_abort+0x152)[0x7f1a2c0dd902]
+2026-09-16T12:00:00.211Z /usr/lib/libc.so.6(+0x29d90) [0x7f1a27ed7e11]
+2026-09-16T12:00:05.000Z found 1 device
+"""
 WRAPPED = CHAINED.replace(
     "OSError: cannot reach the hub\nfor three reasons", "RuntimeError: Engine failed. See root cause above."
 )
@@ -43,8 +54,10 @@ WRAPPED = CHAINED.replace(
         (GO, b"panic", b"runtime error: index out of range"),
         (RUST, b"panic", b"no tensor note: run"),
         (CPP, b"c10::Error", b"no card"),
+        (NATIVE, b"abort", b"no place for this graph"),
+        ("GPU hang detected\n#1  0x00007f1a27ed7e11 in wait4 () from libc.so.6\n", b"abort", b"GPU hang detected"),
     ],
-    ids=["chained", "wrapped", "go", "rust", "c++"],
+    ids=["chained", "wrapped", "go", "rust", "c++", "glibc", "gdb"],
 )
 def test_cause(text: str, name: bytes, message: bytes) -> None:
     """A traceback is known by its last exception that is more than a word about another one."""

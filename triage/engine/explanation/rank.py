@@ -136,7 +136,12 @@ def _reach(cause: Candidate, bridges: Mapping[str, frozenset[str]]) -> frozenset
 
 
 def _can_explain(cause: Candidate, effect: Candidate) -> bool:
-    """Whether a finding can be what brings about another, by their times; what is only possible explains no proof away."""
+    """Whether a finding can be what brings about another, by their times; what is only possible explains no proof away.
+
+    Nor does what nobody would be told of, by itself, explain away what somebody would.
+    """
+    if cause.severity == "info" and effect.severity != "info" and not effect.effect:
+        return False
     if cause.proof < _LIKELY and effect.proof > _LIKELY and not effect.effect:
         return False
     outlived = effect.sustains and effect.until is None and cause.until is not None

@@ -19,8 +19,9 @@ _IN_LINE = re2.compile(
     rb"(?i)\b(?:(\d+)h)?(\d+)m(\d+(?:\.\d+)?)s\b"
     rb"|\b(\d+(?:\.\d+)?) ?(ms|msecs?|milliseconds?|us|microseconds?|s|secs?|seconds?|min|mins|minutes?|h|hours?)\b"
     rb"|\w*(?:seconds|_secs?|_s)[\"']?[=:] ?(\d+(?:\.\d+)?)|\((ms|s)\)[=:](\d+(?:\.\d+)?)"
+    rb"|\[((?:\d+:)?\d+:\d\d)<"
 )
-"""``1m30.5s``; ``20 seconds`` in any unit; ``elapsed_s=4``; ``Timeout(ms)=600000``."""
+"""``1m30.5s``; ``20 seconds`` in any unit; ``elapsed_s=4``; ``Timeout(ms)=600000``; ``[01:05<00:00`` of a progress bar."""
 
 
 def unit(word: str) -> float:
@@ -67,8 +68,9 @@ def longest_in(line: bytes) -> float | None:
         3600.0 * float(hours or 0) + 60.0 * float(minutes) + float(rest) if minutes
         else float(count) * unit(word.decode()) if count
         else float(plain) if plain
+        else clock(bar.decode()) if bar
         else float(told) * unit(its.decode())
-        for hours, minutes, rest, count, word, plain, its, told in _IN_LINE.findall(line)
+        for hours, minutes, rest, count, word, plain, its, told, bar in _IN_LINE.findall(line)
     ]  # fmt: skip
     return max(found) if found else None
 

@@ -44,6 +44,7 @@ _ARGUMENT_LINES = (
     b"Using max model len",
 )
 _STARTS = (b"non-default args:", b"server_args=", b"Starting trtllm-serve", b"text_generation_launcher: Args {")
+_OPENS_CARDS = (b"ggml_cuda_init: found", b"ggml_vulkan: Found", b"ggml_sycl_init: found", b"ggml_musa_init: found")
 _RECITALS = (*_STARTS, b"LLM engine (v", b"LLM Args:")
 _ARGUMENT = re2.compile(rb"['\"]?\b(\w+)['\"]?(?:\s*[:=]\s*|\s+)(?:Some\()?('[^']*'|\"[^\"]*\"|\[[^\]]*\]|[\w.+/-]+)")
 
@@ -136,6 +137,11 @@ def recites_settings(line: bytes) -> bool:
 def begins(line: bytes) -> bool:
     """Whether a line is the first of an engine's life."""
     return any(mark in line for mark in _STARTS) or (b"version " in line and _BANNER(line) is not None)
+
+
+def opens_cards(line: bytes) -> bool:
+    """Whether a program of ggml (llama.cpp, Ollama's runners) says which cards it has, which each of its processes does once."""
+    return b"ound" in line and any(mark in line for mark in _OPENS_CARDS)
 
 
 def engine_of(line: bytes) -> str | None:

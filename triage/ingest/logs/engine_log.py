@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 import re2
 
-from triage.ingest.logs.engine_facts import arguments_of, begins, engine_of, facts_in, states_arguments, typed
+from triage.ingest.logs.engine_facts import arguments_of, begins, engine_of, facts_in, opens_cards, states_arguments, typed
 from triage.ingest.logs.forms import record_of
 from triage.ingest.logs.joining import Raised, Trace
 from triage.ingest.logs.redaction import redacted_bytes
@@ -43,6 +43,7 @@ class Life:
     :param failed: its words that it cannot start
     :param after: lines since the latest of these
     :param of_a_start: what was raised or said is what goes wrong in a start
+    :param opened: it has opened its cards
     :param assumed: the log begins with its error: it is taken for running unless it says that it could not start
     """
 
@@ -62,7 +63,14 @@ class Life:
     after: int = 0
     assumed: bool = False
     of_a_start: bool = False
+    opened: bool = False
     arguments: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def end(self) -> float | None:
+        """When it told its end: that it was asked to stop, cannot start, or goes down with an error; None if it did not."""
+        told = [self.stopping, self.failed.time if self.failed is not None else None, self.error_at if self.dead else None]
+        return max((time for time in told if time is not None), default=None)
 
 
 class EngineLog:
@@ -113,12 +121,29 @@ class EngineLog:
         """Takes a line for facts and starts; lines from before the baseline count, too."""
         if time > self._window.end:
             return
-        if begins(line) or (self._life is None and not self._serving and _LOADING.search(line) is not None):
+        if begins(line) or (self._may_load(time) and _LOADING.search(line) is not None):
             self._start(time)
+        elif opens_cards(line):
+            self._open_cards(time)
         elif self._life is not None:
             self._life.said = max(self._life.said, time)
         if self.phase != "running":
             self._read_facts(line, time)
+
+    def _may_load(self, time: float) -> bool:
+        """Whether a model that is loaded now is that of a new life: none is known yet, or the last one ended a while ago."""
+        if self._life is None:
+            return not self._serving
+        end = self._life.end
+        return end is not None and time - end > ONE_FAILURE
+
+    def _open_cards(self, time: float) -> None:
+        """A process opens its cards once, as it starts; one that serves may load another model in a child of its own."""
+        life = self._life
+        if life is None or life.opened or life.ready is not None or life.end is not None:
+            self._start(time, sure=life is not None and (life.ready is None or life.end is not None))
+        if self._life is not None:
+            self._life.opened = True
 
     def _read_facts(self, line: bytes, time: float) -> None:
         engine = engine_of(line)
@@ -139,11 +164,14 @@ class EngineLog:
         if self._life is not None:
             self._life.arguments.update(arguments)
 
-    def _start(self, time: float) -> None:
-        """A new life begins, unless the last one has only just."""
+    def _start(self, time: float, *, sure: bool = True) -> None:
+        """A new life begins, unless the last one has only just.
+
+        :param sure: the last one is over
+        """
         if self._life is not None and self._life.ready is None and time - (self._life.began or 0.0) < FRESH:
             return
-        self._close(restarted_at=time)
+        self._close(restarted_at=time if sure else None)
         self._life = Life(time, said=time)
         self._facts = {key: value for key, value in self._facts.items() if key == "engine"}
 
@@ -237,9 +265,9 @@ class EngineLog:
     def _stop(self, time: float) -> None:
         if self._life is None:
             self._life = Life(None, ready=time, said=time)
-        raised = self._life.raised
-        if raised is not None and time - raised.time <= ONE_FAILURE and self._life.after <= _LAST_LINES:
-            self._life.dead = True  # it stops because of what was raised, and nobody asked it to
+        failure = self._life.raised or self._life.failed
+        if failure is not None and time - failure.time <= ONE_FAILURE and self._life.after <= _LAST_LINES:
+            self._life.dead = True  # it stops because of what went wrong, and nobody asked it to
         elif self._life.stopping is None:
             self._life.stopping = time
 

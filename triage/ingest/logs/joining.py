@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import re2
 
-from triage.ingest.logs.forms import Record
+from triage.ingest.logs.forms import Record, record_of
 
 MAX_LINES = 400
 """Lines of one traceback that are kept; a longer one ends there."""
@@ -30,6 +30,13 @@ _STARTS = re2.compile(
     rb"Traceback \(most recent call last|panicked at|panic: |fatal error: |terminate called after|Fatal Python error"
     rb"|Exception in thread"
 )
+_NATIVE = re2.compile(
+    rb"\([^()\s]*\+0x[0-9a-f]+\) ?\[0x[0-9a-f]+\]|^\s*(?:frame )?#\d+:? .*\b0x[0-9a-f]{6,}"
+    rb"|^\s*@ +0x[0-9a-f]{6,} |^\s*\d+ +0x[0-9a-f]{6,} \S"
+)
+"""A frame of native code, as glibc, c10, gdb, glog and TensorRT-LLM print it."""
+_SOURCE = re2.compile(rb"^\S+\.(?:c|cc|cpp|cxx|cu|cuh|h|hpp):\d+:? +")
+"""Where in its source a program ends itself, before its reason."""
 
 _WRAPPER = re2.compile(
     rb"(?i)\bsee\b.{0,40}\b(?:root cause|stack ?trace|traceback|above|logs?|error)\b|root cause (?:is )?above"
@@ -69,6 +76,7 @@ class Trace:
     :param level: level of its first line, if it has one
     :param lines: lines as they stand in the log, with the time of each
     :param raised: its exceptions, in the order in which they were printed
+    :param told: the line above it that says why, where the dump itself does not
     """
 
     time: float
@@ -76,6 +84,7 @@ class Trace:
     lines: list[bytes] = field(default_factory=list)
     raised: list[Raised] = field(default_factory=list)
     _state: str = "frames"
+    told: bytes = b""
     _more: int = 0
     _frames: list[bytes] = field(default_factory=list)
 
@@ -101,6 +110,8 @@ class Trace:
 
     def _takes(self, record: Record) -> bool:
         words = record.message
+        if self._state == "native":
+            return _NATIVE.search(words) is not None
         if not words.strip() or _CHAIN.search(words):
             return True
         if HEADER in words:
@@ -175,11 +186,19 @@ def _begun(raw: bytes, record: Record, time: float) -> Trace | None:
     )
 
 
+def _dumped(reason: bytes, raw: bytes, time: float) -> Trace | None:
+    """The stack that a native program prints as it ends itself: the line above says why; None if it says nothing."""
+    record = record_of(reason)
+    words = _SOURCE.sub(b"", record.message).strip()
+    return Trace(time, record.level, [raw], [Raised(b"abort", words)], "native", reason) if words else None
+
+
 class Joiner:
     """Puts the lines of tracebacks together, those of several threads apart."""
 
     def __init__(self) -> None:
         self._open: dict[str, Trace] = {}
+        self._above = b""
 
     @property
     def is_open(self) -> bool:
@@ -188,7 +207,11 @@ class Joiner:
 
     def wants(self, body: bytes) -> bool:
         """Whether a line may belong to a traceback, so that its record is worth making."""
-        return bool(self._open) or _STARTS.search(body) is not None
+        return bool(self._open) or _STARTS.search(body) is not None or (b"0x" in body and _NATIVE.search(body) is not None)
+
+    def pass_by(self, body: bytes) -> None:
+        """Takes note of a line that is part of none: what a native stack below it is of."""
+        self._above = body
 
     def feed(self, raw: bytes, record: Record, time: float) -> tuple[bool, list[Trace]]:
         """Takes a line; whether it is part of a traceback, and the tracebacks that ended with it."""
@@ -198,6 +221,8 @@ class Joiner:
             return True, []
         ended = [self._open.pop(thread)] if current is not None else []
         begun = _begun(raw, record, time)
+        if begun is None and self._above and _NATIVE.search(record.message) is not None:
+            begun, self._above = _dumped(self._above, raw, time), b""
         if begun is not None and len(self._open) < _MAX_OPEN:
             self._open[thread] = begun
         return begun is not None, ended

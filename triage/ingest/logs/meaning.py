@@ -101,6 +101,7 @@ class Meaning:
     :param pod: whose a pod is
     :param node: whose a node is
     :param names: knows the names of the recording
+    :param topic: what the log is named after, where nobody knows who wrote it: its lines seldom say whose they are
     """
 
     def __init__(
@@ -112,9 +113,11 @@ class Meaning:
         pod: Callable[[str], Owned],
         node: Callable[[str], Owned],
         names: Names,
+        topic: str = "",
     ) -> None:
         self._emitter = emitter
         self._book = _book_of(signatures)
+        self._topic = _topic_of(topic, self._book)
         self._source = source
         self._pod = pod
         self._node = node
@@ -140,7 +143,11 @@ class Meaning:
             return ()
         if book.identity in keys:
             self._identities.add(text, line.time, line.about.subject)
-        matches = tuple(book.signatures.among(keys, text, self._emitter))
+        if self._topic:
+            told = self._topic + text
+            matches = tuple(book.signatures.among(book.patterns.match(told), told, self._emitter))
+        else:
+            matches = tuple(book.signatures.among(keys, text, self._emitter))
         if matches and recites_settings(text):
             matches = tuple(match for match in matches if match.signature.role == "info")
         for match in matches:
@@ -305,6 +312,12 @@ class Meaning:
         yield from self._identities.events()
 
 
+def _topic_of(name: str, book: _Book) -> bytes:
+    """A log's name as a word before its lines; empty if it tells of trouble itself, which every line of it would, then."""
+    told = name.encode()
+    return told + b": " if told and book.failure not in book.patterns.match(told) else b""
+
+
 def _marks(owned: Owned) -> dict[str, str]:
     """Attributes of somebody whom a line names: that it is a stranger."""
     return {"service": owned.service, "stranger": "yes"} if owned.stranger else {}
@@ -313,6 +326,6 @@ def _marks(owned: Owned) -> dict[str, str]:
 def _telling(trace: Trace) -> bytes:
     """The line of a traceback that names its cause."""
     cause = trace.cause
-    if cause is None:
-        return b""
+    if cause is None or trace.told:
+        return trace.told
     return next((line for line in reversed(trace.lines) if cause.name in line and cause.message[:40] in line), b"")

@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
 
+import re2
+
 from triage.ingest.logs.access_log import AccessLine, Alike, parse_access
 from triage.ingest.logs.access_summary import AccessSummary
 from triage.ingest.logs.changes import KubeEvent, kube_event_of_line
@@ -29,6 +31,8 @@ from triage.model.recording import Event, Fact, Histogram, Series, Subject
 from triage.model.vocabulary import Scope
 
 _REQUEST_MARKS = (b" HTTP/", b"text_generation_router", b"log_server_r", b"[GIN]")
+
+_NAMES_POD = re2.compile(r"\bpod[ :=]+\"?(?:[a-z0-9.-]+/)?([a-z0-9][a-z0-9.-]*-[a-z0-9.-]*[a-z0-9])\b")
 
 _CUT = 60.0
 """Chosen: seconds from the window's begin within which the first line of a log stands that was cut there: of a quiet log the
@@ -80,8 +84,9 @@ class Reader:
         self._timed = first is not None
         self._kept = Kept(context.window)
         self._meaning = Meaning(
-            emitter.kind, context.window, name, context.signatures, context.of_pod, context.of_node, context.subjects
-        )
+            emitter.kind, context.window, name, context.signatures, context.of_pod, context.of_node, context.subjects,
+            topic=name.partition(".")[0] if emitter.kind == "other" else "",
+        )  # fmt: skip
         self._extra: list[Event] = []
         self._joiner = Joiner()
         self._report = SmiReport(emitter.subject, name)
@@ -224,6 +229,7 @@ class Reader:
                 self._mean_trace(trace)
             if inside:
                 return
+        self._joiner.pass_by(line)
         if self.emitter.kind == "engine":
             self._engine.read_failure(line, time)
         self._mean(line, time)
@@ -275,10 +281,16 @@ class Reader:
         if not event.object_name:
             return Owned(Subject(Scope.SERVICE, self._context.service), self._context.service)
         if event.object_kind == "node":
-            return self._context.of_node(event.object_name)
+            return self._victim_of(event) or self._context.of_node(event.object_name)
         if event.object_kind == "pod":
             return self._context.of_pod(event.object_name)
         return self._context.of_workload(event.object_name)
+
+    def _victim_of(self, event: KubeEvent) -> Owned | None:
+        """The pod of somebody else that an event of a node names: what happened to it did not happen to the node."""
+        found = _NAMES_POD.search(event.message)
+        named = self._context.of_pod(found.group(1)) if found is not None else None
+        return named if named is not None and named.stranger else None
 
     # ------------------------------------------------------------ results
 

@@ -17,7 +17,7 @@ from triage.ingest.logs.loading import Signatures, load_signatures
 from triage.ingest.logs.reader import Outside, Reader
 from triage.ingest.logs.redaction import redacted, without_escapes
 from triage.ingest.logs.timestamps import Clock, boot_time
-from triage.model.recording import Event, Fact, Histogram, Recording, Series, Source, SourceState, Window
+from triage.model.recording import Event, Fact, Histogram, Recording, Series, Source, SourceState, Subject, Window
 from triage.model.vocabulary import Scope
 
 MAX_DOCUMENT = 64 << 20
@@ -50,8 +50,29 @@ class LogReading:
     def as_part_of(self, blank: Recording) -> Recording:
         """A recording of what was read, of the service and window of another."""
         return replace(
-            blank, events=self.events, series=self.series, histograms=self.histograms, facts=self.facts, sources=self.sources
+            blank,
+            events=self.events,
+            series=self.series,
+            histograms=self.histograms,
+            facts=self.facts,
+            sources=self.sources,
+            links=_placed(self.events),
         )
+
+
+_ASSIGNED = re2.compile(r"\bassigned (?:\S+/)?\S+ to ([\w.-]+)")
+
+
+def _placed(events: Iterable[Event]) -> dict[Subject, tuple[Subject, ...]]:
+    """The nodes that the scheduler gave to replicas."""
+    placed: dict[Subject, set[Subject]] = {}
+    for event in events:
+        if event.kind != "kube" or event.subject is None or event.subject.scope is not Scope.REPLICA:
+            continue
+        found = _ASSIGNED.search(event.attrs.get("message", "")) if event.name in ("Scheduled", "Binding") else None
+        if found is not None:
+            placed.setdefault(event.subject, set()).add(Subject(Scope.NODE, found.group(1)))
+    return {pod: tuple(sorted(nodes)) for pod, nodes in placed.items()}
 
 
 def read_logs(

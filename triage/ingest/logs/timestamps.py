@@ -21,6 +21,7 @@ _FORMS: tuple[tuple[str, bytes], ...] = (
     ("vllm", rb"(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) \d\d-\d\d " + _CLOCK + _FRACTION),
     ("klog", rb"^(?:\[rank\d+\]:)?\[?[IWEFC]\d{3,4} " + _CLOCK + _FRACTION),
     ("syslog", rb"^(?:<\d{1,3}>)?\[?(?:[A-Z][a-z]{2} )?" + _MONTH + rb" [ \d]\d " + _CLOCK + _FRACTION + rb"(?: \d{4})?"),
+    ("dated", rb"^\[?" + _MONTH + rb" [ \d]\d \d{4} " + _CLOCK + _FRACTION),
     ("smi", rb"^Timestamp +: [A-Z][a-z]{2} " + _MONTH + rb" [ \d]\d " + _CLOCK + rb" \d{4}"),
     ("clf", rb"\d\d/" + _MONTH + rb"/\d{4}:" + _CLOCK + rb" [+-]\d{4}"),
     ("slashed", rb"^\[?(?:GIN\] |\d{1,8}\] )?\d{4}/\d\d/\d\d (?:- )?" + _CLOCK + _FRACTION),
@@ -73,7 +74,8 @@ class Clock:
         self._usual = ("iso", 0)  # form and place of the stamp before: most lines of a file are alike
         self._year = datetime.fromtimestamp(self._latest + utc_offset, UTC).year
         self._readers: dict[str, Callable[[bytes], float | None]] = {
-            "iso": self._iso, "vllm": self._vllm, "klog": self._klog, "syslog": self._syslog, "smi": self._smi, "clf": self._clf,
+            "iso": self._iso, "vllm": self._vllm, "klog": self._klog, "syslog": self._syslog, "dated": self._dated,
+            "smi": self._smi, "clf": self._clf,
             "slashed": self._slashed, "us": self._us, "uptime": self._uptime, "epoch": self._epoch, "clock": self._time_of_day,
         }  # fmt: skip
 
@@ -138,6 +140,11 @@ class Clock:
         else:
             day = self._last_day(words[0] + words[1], month, number)
         return day + _seconds(clock[:8]) + _split_fraction(clock[8:])[0] - self._offset
+
+    def _dated(self, text: bytes) -> float:
+        """``[Sep 16 2026 13:00:38]``, as NVIDIA's daemons write it."""
+        month, number, year, clock = text.lstrip(b"[").split()
+        return self._syslog(b" ".join((month, number, clock, year)))
 
     def _smi(self, text: bytes) -> float:
         """``Timestamp : Wed Sep 16 13:00:38 2026``."""
