@@ -38,6 +38,10 @@ and the largest recording (8,000 cards) needs as much memory with them as withou
 _OBJECTS_AT_ONCE = 1_000_000
 """As :data:`_OBJECTS_BETWEEN`, for :data:`_ONCE`: should there be garbage all the same, memory stays bounded."""
 
+_SETTINGS = {"PYDANTIC_DISABLE_PLUGINS": "__all__", "OPENBLAS_NUM_THREADS": "1"}
+"""Of libraries that are loaded later: to look for plug-ins reads what all installed packages say of themselves, and matrices here
+are too small for the threads that NumPy would start."""
+
 BROKEN_PIPE = 141
 """128 and SIGPIPE."""
 
@@ -104,13 +108,15 @@ def program() -> NoReturn:
     """Run one command and end the process, whatever still runs in the background.
 
     A daemon thread inside C++ code aborts the process while the interpreter winds down, and the exit code would be a crash's.
+    After one diagnosis the interpreter does not wind down either: to take all objects apart takes a tenth of a small replay.
     """
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # to look for some reads what all packages say
+    for name, value in _SETTINGS.items():
+        os.environ.setdefault(name, value)
     asked = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
     gc.set_threshold(_OBJECTS_AT_ONCE if asked in _ONCE else _OBJECTS_BETWEEN)
     code = main()
     background = sys.modules.get("triage.background")  # a command that asked nobody has not loaded it
-    if background is not None and background.is_anything_running():
+    if asked in _ONCE or (background is not None and background.is_anything_running()):
         with suppress(OSError):
             sys.stdout.flush()
             sys.stderr.flush()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import ceil
 from typing import TypeVar, cast
 
@@ -27,6 +28,9 @@ _LEAST_SECONDS = 1e-6
 
 _SLOWEST = 120.0
 """A source that speaks less often than this is taken at its word for no longer than one that does."""
+
+_SMALL = 64
+"""Series of a panel that are copied beside those of others; of more the calls that this saves do not count."""
 
 _NICE_STEPS = (1, 2, 4, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600)
 
@@ -60,12 +64,12 @@ class Grid:
     first: int
     usual: int
 
-    @property
+    @cached_property
     def window(self) -> slice:
         """Cells of the window."""
         return slice(self.first, len(self.times))
 
-    @property
+    @cached_property
     def baseline(self) -> slice:
         """Cells that tell what is usual."""
         return slice(0, self.usual)
@@ -187,22 +191,34 @@ class Frame:
         self.rejected: dict[str, str] = dict(recording.rejected)
         self.seen = Seen()
         """What is odd; empty until the observers have looked."""
-        for signal, panels in recording.panels.items():
-            cells: dict[Subject, Floats] = {}
-            for panel in panels:
-                cells.update(zip(panel.subjects, self._panel_on_grid(panel, catalogue()[signal].kind), strict=True))
-            self._cells[signal] = dict(sorted(cells.items()))
+        for panel, cells in self._panels_on_grid([panel for panels in recording.panels.values() for panel in panels]):
+            self._cells.setdefault(panel.signal, {}).update(zip(panel.subjects, cells, strict=True))
+        self._cells = {signal: dict(sorted(self._cells.get(signal, {}).items())) for signal in recording.panels}
         for histogram in recording.histograms:
             self._hold(histogram)
 
-    def _panel_on_grid(self, panel: Panel, kind: Kind) -> Floats:
-        """A panel on the grid, shape (S, N); rows that do not always tell go there one by one."""
-        values = panel.values
+    def _panels_on_grid(self, panels: Sequence[Panel]) -> Iterator[tuple[Panel, Floats]]:
+        """Panels with their cells, shape (S, N); small ones that were read at the same moments go onto the grid together."""
+        together: dict[tuple[bytes, Kind, int], list[Panel]] = {}
+        for place, panel in enumerate(panels):
+            alone = place if len(panel.subjects) > _SMALL else -1
+            together.setdefault((panel.times.tobytes(), catalogue()[panel.signal].kind, alone), []).append(panel)
+        placed: dict[int, Floats] = {}
+        for (_, kind, _), several in together.items():
+            values = several[0].values if len(several) == 1 else np.concatenate([panel.values for panel in several])
+            cells, begin = self._values_on_grid(several[0].times, values, kind), 0
+            for panel in several:
+                placed[id(panel)] = cells[begin : begin + len(panel.subjects)]
+                begin += len(panel.subjects)
+        return ((panel, placed[id(panel)]) for panel in panels)
+
+    def _values_on_grid(self, times: Floats, values: Floats, kind: Kind) -> Floats:
+        """Series that were read at the same moments on the grid, shape (S, N); those with gaps one by one."""
         gaps = np.isnan(values).any(axis=1)
         block = np.empty((len(values), len(self.grid.times)))
-        block[~gaps] = self._rows_on_grid(panel.times, values[~gaps], kind)
+        block[~gaps] = self._rows_on_grid(times, values[~gaps], kind)
         for row in np.flatnonzero(gaps).tolist():
-            block[row] = self._rows_on_grid(panel.times, values[[row]], kind)[0]
+            block[row] = self._rows_on_grid(times, values[[row]], kind)[0]
         return block
 
     def _side_by_side(self, samples: Sequence[tuple[Floats, Floats]], kind: Kind) -> Floats:
@@ -400,12 +416,9 @@ class Frame:
         subjects = tuple(sorted(whose))
         place = {subject: row for row, subject in enumerate(subjects)}
         several = [whose[subject] for subject in subjects]
-        blocks = (
-            self._side_by_side([(one.times, values) for one, values in zip(several, rows, strict=True)], Kind.RATE)
-            for rows in ([one.sums for one in several], [one.rates.sum(axis=1) for one in several])
-        )
-        sums, counts = (Block(subjects, place, cells) for cells in blocks)
-        return sums, counts
+        sums, counts = ([(one.times, one.sums) for one in several], [(one.times, one.rates.sum(axis=1)) for one in several])
+        both = self._side_by_side([*sums, *counts], Kind.RATE)
+        return Block(subjects, place, both[: len(several)]), Block(subjects, place, both[len(several) :])
 
     def related(self, subject: Subject, scope: Scope) -> list[Subject]:
         """Subjects of a scope that a subject belongs to or that belong to it; all of the scope for the service itself."""

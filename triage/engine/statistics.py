@@ -157,6 +157,9 @@ def _extremes(totals: Floats, counts: Floats | Bools, stat: Stat, step: float) -
     :param counts: by how many it is divided, shape (S, T)
     """
     width = moment_cells(totals.shape[1], step)
+    if counts.dtype == np.bool_ and counts.all() and np.isfinite(totals).all():
+        means = _moving(totals, width) / width
+        return np.asarray(means.max(axis=1) if stat == "peak" else means.min(axis=1))
     there = np.isfinite(totals) & (counts > 0)
     total, count, cells = (_moving(np.where(there, rows, 0.0), width) for rows in (totals, counts, np.ones(totals.shape)))
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -519,13 +519,21 @@ class Recording:
 
     def series_of(self, signal: str, subject: Subject) -> Series | None:
         """The first series of a signal of one subject; None if there is none."""
+        place = self._place_of(signal, subject)
+        return place[0].row(place[1]) if place is not None else None
+
+    def times_of(self, signal: str, subject: Subject) -> Floats | None:
+        """When that series was read; None if there is none. No series is made for that."""
+        place = self._place_of(signal, subject)
+        return place[0].times if place is not None else None
+
+    def _place_of(self, signal: str, subject: Subject) -> tuple[Panel, int] | None:
         if signal not in self._placed:
             places = self._placed[signal] = {}
             for panel in self.panels.get(signal, ()):
                 for row, one in enumerate(panel.subjects):
                     places.setdefault(one, (panel, row))
-        place = self._placed[signal].get(subject)
-        return place[0].row(place[1]) if place is not None else None
+        return self._placed[signal].get(subject)
 
     @cached_property
     def _events_by_kind(self) -> dict[str, list[Event]]:

@@ -211,11 +211,11 @@ def _support(row: int, span: slice, curves: Curves, frame: Frame, level: float) 
 
 def _samples(frame: Frame, name: str, subject: Subject, span: slice) -> float:
     """Samples of a series in a span of cells: one that is read seldom is held over many cells. No limit for what is derived."""
-    series = next((one for one in frame.recording.by_signal.get(name, ()) if one.subject == subject), None)
-    if series is None:
+    times = frame.recording.times_of(name, subject)
+    if times is None:
         return np.inf
     start, end = frame.grid.times[span.start] - frame.grid.step, frame.grid.times[span.stop - 1]
-    return float(np.searchsorted(series.times, end, side="right") - np.searchsorted(series.times, start, side="right"))
+    return float(np.searchsorted(times, end, side="right") - np.searchsorted(times, start, side="right"))
 
 
 def _at_their_level(every: Iterable[Observation], curves: Curves) -> Iterator[Observation]:

@@ -91,7 +91,7 @@ def _pace(frame: Frame, signal: str) -> tuple[float, float]:
 
 def _pace_of(frame: Frame, signal: str) -> tuple[float, float]:
     end = frame.recording.window.end
-    every = [one.times for one in frame.recording.by_signal.get(signal, ())]
+    every = [panel.times for panel in frame.recording.panels.get(signal, ()) if len(panel.subjects)]
     times = {some.tobytes(): some for some in [*every, *(one.times for one in frame.histograms(signal).values())]}.values()
     usual = [median(np.diff(some[-20:])) for some in times if len(some) > 2]
     last = [float(some[index - 1]) for some in times if (index := int(np.searchsorted(some, end, side="right")))]
