@@ -303,6 +303,12 @@ def test_what_is_answered_outside_has_not_vanished(outside: dict[str, object]) -
     assert [(one.of, one.salient) for one in flows(frame).odd] == [("not-conserved", False)]
 
 
+def test_the_pace_that_a_gateway_measures_is_that_of_users() -> None:
+    """An engine need not time its tokens itself where the gateway in front of it does."""
+    frame = derived(WELL, histograms={"gateway.itl": Buckets((0.01, 0.1), (0, 9, 0), (0, 9, 0))}, objectives={"itl_p95_s": 0.2})
+    assert vital(frame, "itl_p95_s").state is KEPT
+
+
 def test_beside_an_excerpt_the_next_view_counts() -> None:
     """A few lines of an access log, all of them good, clear nobody whose requests fail further in."""
     few = {"gateway.requests": 0.1, "gateway.2xx": 0.1, "gateway.5xx": 0}
@@ -365,7 +371,11 @@ def unread(*, subject: str = "replica/a", count: int = 1, new: str = "yes", **at
         (unread(level="warn", new="unknown", count=9), Status.HEALTHY),
         (unread(level="error", elsewhere="yes"), Status.HEALTHY),
         (unread(subject="node/n1"), Status.HEALTHY),
-        (unread(subject="node/n1", count=2), Status.INCONCLUSIVE),
+        (unread(subject="node/n1", count=2), Status.HEALTHY),
+        (replace(unread(subject="node/n1", count=2), text="nvidia 0000:01:00.0: gave up waiting"), Status.INCONCLUSIVE),
+        (odd("said", "registry-slow", severity="warning"), Status.HEALTHY),
+        (odd("said", "toolchain-missing", severity="critical"), Status.DEGRADED),
+        (odd("said", "residue", severity="warning"), Status.INCONCLUSIVE),
     ],
     ids=[
         "odd",
@@ -379,6 +389,10 @@ def unread(*, subject: str = "replica/a", count: int = 1, new: str = "yes", **at
         "an error elsewhere",
         "a host's slip",
         "a host that says it again",
+        "a host that says it again of a card",
+        "a complaint while users are well",
+        "something grave while users are well",
+        "lines that ask for a reason and that nobody reads",
     ],
 )
 def test_what_nothing_explains_forbids_healthy(seen: Observation, state: Status) -> None:

@@ -73,3 +73,33 @@ def test_a_log_that_bears_no_engines_name_is_no_second_engine() -> None:
 def test_a_log_with_the_name_of_a_pod_is_of_that_pod(pod: str) -> None:
     """A sibling of those that are measured, or named after the service."""
     assert joined(["qwen-0"], pod) == ["qwen-0", pod, pod]
+
+
+def counted(signal: str, dialect: str, *times: float) -> Series:
+    """Requests that a gateway counts, by its metrics or by its log under another name."""
+    return Series(signal, Subject(Scope.GATEWAY, dialect), np.array(times), np.ones(len(times)), Origin(dialect, dialect))
+
+
+ALL = tuple(np.arange(600.0, 1201.0, 30.0))
+TORN = tuple(time for time in ALL if not 700 <= time <= 1000)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "log", "told"),
+    [(ALL, ALL, "envoy"), (TORN, ALL, LOG), (TORN, TORN, "envoy")],
+    ids=["both", "monitoring that stood still", "nobody saw it"],
+)
+def test_a_gateways_log_speaks_where_its_metrics_have_a_hole(
+    metrics: tuple[float, ...], log: tuple[float, ...], told: str
+) -> None:
+    """Requests are counted once, by the view that saw the window."""
+    views = [counted("gateway.requests", "envoy", *metrics)], [counted("gateway.requests", LOG, *log)]
+    recording = merged([Recording("llm", WINDOW, series=tuple(view)) for view in views])
+    assert [one.origin.dialect for one in recording.series] == [told]
+
+
+def test_answers_in_a_log_are_no_share_of_the_requests_in_metrics() -> None:
+    """A log may tell of every hundredth request."""
+    measured = Recording("llm", WINDOW, series=(counted("gateway.requests", "gaie", *ALL),))
+    sampled = Recording("llm", WINDOW, series=(counted("gateway.2xx", LOG, *ALL), counted("gateway.timeouts", LOG, *ALL)))
+    assert [one.signal for one in merged([measured, sampled]).series] == ["gateway.requests", "gateway.timeouts"]

@@ -694,7 +694,8 @@ def merged(parts: Iterable[Recording]) -> Recording:
 
     The first part names service, window and objectives; where two parts know the same series, the first one's stays.
     What was read out of log lines stands behind what was measured. A gateway's log tells of the same requests as its metrics,
-    under another name: it counts only where no metrics bring the signal. So does an engine's that nobody else knows.
+    under another name: it counts only where no metrics bring the signal, or where their monitoring stood still and the log went
+    on. So does an engine's that nobody else knows.
     """
     parts = _once_each(list(parts))
     first = parts[0]
@@ -711,7 +712,7 @@ def merged(parts: Iterable[Recording]) -> Recording:
     return Recording(
         service=first.service,
         window=first.window,
-        series=_each_once([part.series for part in parts if part.series]),
+        series=_each_once([part.series for part in parts if part.series], first.window),
         histograms=_each_timed_once([part.histograms for part in parts if part.histograms]),
         events=_on_cards(
             sorted((e for p in parts for e in p.events), key=lambda e: (e.time, e.kind, e.name, e.text)), facts, links
@@ -729,17 +730,44 @@ def merged(parts: Iterable[Recording]) -> Recording:
     )
 
 
-def _each_once(told: Sequence[Sequence[Series]]) -> Sequence[Series]:
+def _each_once(told: Sequence[Sequence[Series]], window: Window) -> Sequence[Series]:
     """The series of several parts, each once."""
     if _is_measured_once(told):
         return told[0]
     every = [one for some in told for one in some]
-    measured = {one.signal for one in every if one.origin.dialect != LOG}
+    torn = _torn([one for one in every if one.subject.scope is Scope.GATEWAY], window)
+    measured = {one.signal for one in every if one.origin.dialect != LOG} - torn
+    if _ASKED in measured:
+        measured.add(_ANSWERED)
     series: dict[tuple[str, Subject], Series] = {}
     for one in sorted(every, key=lambda one: one.origin.dialect == LOG):
-        if not (one.origin.dialect == LOG and one.subject.scope is Scope.GATEWAY and one.signal in measured):
+        if one.subject.scope is not Scope.GATEWAY or one.signal not in (measured if one.origin.dialect == LOG else torn):
             series.setdefault((one.signal, one.subject), one)
     return tuple(series.values())
+
+
+_ASKED, _ANSWERED = "gateway.requests", "gateway.2xx"
+"""Both are counted by the same view or not at all: a log may tell of a sample of the requests."""
+
+_HOLE = 0.25
+"""Chosen: share of the window in which a view that tells nothing has missed a part of what happened."""
+
+
+def _torn(series: Sequence[Series], window: Window) -> set[str]:
+    """Signals of gateways of which all metrics have a hole in the window while a log has none."""
+    holes: dict[tuple[str, bool], list[bool]] = {}
+    for one in series:
+        holes.setdefault((one.signal, one.origin.dialect == LOG), []).append(_has_hole(one, window))
+    return {
+        signal for signal, is_log in holes if is_log and not all(holes[signal, True]) and all(holes.get((signal, False), [False]))
+    }
+
+
+def _has_hole(one: Series, window: Window) -> bool:
+    """Whether a series tells nothing for a good part of the window."""
+    inside = one.times[(one.times >= window.start) & (one.times <= window.end)]
+    gaps = np.diff(np.concatenate(([window.start], inside, [window.end])))
+    return bool(gaps.max() > _HOLE * (window.end - window.start))
 
 
 def _each_timed_once(told: Sequence[Sequence[Histogram]]) -> Sequence[Histogram]:

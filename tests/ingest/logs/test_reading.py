@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from triage.ingest.logs import KEEP, MAX_LINE, LogReading, read_logs
 from triage.ingest.logs.emitters import emitter_of
+from triage.ingest.logs.files import logs_of
 from triage.model.recording import Event, Series, SourceState, Subject, Window
 from triage.model.vocabulary import Scope, catalogue
 
@@ -512,6 +513,28 @@ def test_packed_and_rotated(tmp_path: Path) -> None:
     assert running.values[0] == pytest.approx(19.0)
     assert running.values[-1] == pytest.approx(7.0)
     assert named(reading, "log-stopped") == []
+
+
+@pytest.mark.parametrize(
+    "old",
+    ["chat-2026-09-16T12-00-00.000.log", "chat.log-20260916", "chat.log.2026-09-16", "chat-20260916.log", "chat.log.2"],
+    ids=["lumberjack", "dateext", "timed rotation", "a day", "a number"],
+)
+def test_rotated_in_any_way(old: str, tmp_path: Path) -> None:
+    """The file that was put away is older than the one that is written, and both are one emitter's."""
+    for name in (old, "chat.log"):
+        (tmp_path / name).write_text("")
+    (log,) = logs_of([tmp_path])[0]
+    assert (log.stem, [file.name for file in log.files]) == ("chat", [old, "chat.log"])
+
+
+def test_files_of_several_days_follow_each_other(tmp_path: Path) -> None:
+    """The oldest first; a number that is no date is part of a name."""
+    names = ["chat-2026-09-15.log", "chat-2026-09-16.log.gz", "job-20269999.log"]
+    for name in reversed(names):
+        (tmp_path / name).write_text("")
+    found = {log.stem: [file.name for file in log.files] for log in logs_of([tmp_path])[0]}
+    assert found == {"chat": names[:2], "job-20269999": names[2:]}
 
 
 def test_a_damaged_archive(tmp_path: Path) -> None:

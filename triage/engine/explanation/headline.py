@@ -48,7 +48,13 @@ def headline(
         return f"Healthy for users ({what}); {judged[0]} of {judged[1]} kinds of failure could be judged."
     if status is not Status.INCONCLUSIVE:
         return _by_word(odd, recording, called)
-    return f"Nobody can tell how {recording.service} is, since {_clause(_doubt(vitals, unread, recording, judged))}."
+    doubt = _clause(_doubt(vitals, unread, recording, judged))
+    if doubt.startswith(_WELL):
+        return f"{doubt[0].upper()}{doubt[1:]}."
+    return f"Nobody can tell how {recording.service} is, since {doubt}."
+
+
+_WELL = "users are well"
 
 
 _SHORT = {"ttft": "TTFT", "itl": "ITL", "e2e": "E2E", "error": "errors", "ratio": ""}
@@ -159,10 +165,10 @@ def _doubt(vitals: Sequence[Vital], unread: Sequence[Unread], recording: Recordi
             return f"{open_[0].title}: {open_[0].reason}"
         if unread:
             who = unread[0].emitter or "one"
-            return f"what users notice is well, and the {who} log says what no rule understands"
+            return f"{_WELL}, but the {who} log says what no rule understands"
         if barely_looked(*judged):
-            return f"what users notice is well, and none of {judged[1]} kinds of failure could be judged"
-        return "what users notice is well as far as it was seen, and something odd is explained by nothing"
+            return f"{_WELL}, but none of {judged[1]} kinds of failure could be judged"
+        return f"{_WELL} as far as it was seen, but something odd is explained by nothing"
     if stranger and not (failed and failed[0].state is SourceState.FAILED):
         return stranger
     if failed:

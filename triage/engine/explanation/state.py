@@ -29,6 +29,9 @@ _OWN = frozenset({Scope.SERVICE, Scope.REPLICA, Scope.GATEWAY})
 
 _WARNING = re2.compile(r"(?i)^w(?:arn(?:ing)?)?$")
 
+_OF_CARDS = re2.compile(r"(?i)\b(?:nvrm|nvidia\w*|nvlink|nvswitch|amdgpu|kfd|habanalabs|gpu|xid|mlx\d\w*|infiniband|pcieport)\b")
+"""Drivers of accelerators and of what connects them: what a kernel says of others concerns the service only through its users."""
+
 _GOOD = frozenset({"started", "appeared", "ready"})
 _DELAYS = ("ttft", "e2e", "itl")
 
@@ -118,9 +121,10 @@ def state_of(vitals: Sequence[Vital], noticed: Sequence[Symptom], findings: Sequ
     """The state of the service.
 
     It is an incident if promises are broken badly, or if something grave was found and nobody can say that no user suffers. It
-    is healthy only if every promise is known to be kept, nothing that it is read from was asked for in vain, and nothing that was
-    seen is left unexplained. Where users are well and
-    something odd that is new is explained by nothing, it is degraded: a person has to look. Where nobody measures how users are,
+    is healthy only if every promise is known to be kept, nothing that it is read from was asked for in vain, and no line that
+    was seen is left unread. Where users are well and
+    something grave that is new is explained by nothing, it is degraded: a person has to look; what programs merely complain of,
+    while everybody gets an answer in time, is shown and no more. Where nobody measures how users are,
     what its own programs say of their end or of a cause decides.
     """
     del noticed
@@ -138,10 +142,10 @@ def state_of(vitals: Sequence[Vital], noticed: Sequence[Symptom], findings: Sequ
         enough_seen(vitals) or _runs_well(vitals)
     ):
         return Status.INCONCLUSIVE
-    if odd:
+    if any(_is_grave(one) for one in odd):
         return Status.DEGRADED
-    lost = NOTICED & frame.recording.unanswered.keys()
-    return Status.INCONCLUSIVE if lost or any(_has_to_be_read(one) for one in frame.seen.odd) else Status.HEALTHY
+    lost, unread = NOTICED & frame.recording.unanswered.keys(), [one for one in odd if one.of == "residue"]
+    return Status.INCONCLUSIVE if lost or unread or any(_has_to_be_read(one) for one in frame.seen.odd) else Status.HEALTHY
 
 
 def looked(status: Status, judged: int, kinds: int) -> Status:
@@ -167,6 +171,11 @@ def _unexplained(frame: Frame, findings: Sequence[Finding]) -> list[Observation]
     return [one for one in odd if one.sort != "instrument" or _is_new(one, frame)]
 
 
+def _is_grave(one: Observation) -> bool:
+    """Whether something odd is more than words that were understood: what was measured or happened, or a critical line."""
+    return one.sort != "said" or one.attrs.get("severity") == "critical"
+
+
 def _may_slow(change: Observation) -> bool:
     """Whether a change may make first tokens later: more or fewer replicas show in the queue."""
     return change.attrs.get("relation") in ("own", "in-front") and change.of != "scale"
@@ -175,13 +184,15 @@ def _may_slow(change: Observation) -> bool:
 def _has_to_be_read(one: Observation) -> bool:
     """Whether a line that nobody understood leaves open that all is well, though users are well.
 
-    Every program gives single warnings in health, many where nobody knows what was said before the window, and every host says
-    once that some job of its own failed.
+    Every program gives single warnings in health, many where nobody knows what was said before the window, and every host tells
+    of its other devices and jobs.
     """
     if one.of != "residue" or one.attrs.get("new", "no") == "no" or one.attrs.keys() & {"stranger", "elsewhere"}:
         return False
     warns, single = _WARNING.search(one.attrs.get("level", "")) is not None, one.support == 1
-    return not (warns and (single or one.attrs["new"] == "unknown")) and not (single and one.subject.scope is Scope.NODE)
+    if warns and (single or one.attrs["new"] == "unknown"):
+        return False
+    return one.subject.scope is not Scope.NODE or (not single and _OF_CARDS.search(one.text) is not None)
 
 
 def _is_new(one: Observation, frame: Frame) -> bool:

@@ -39,7 +39,7 @@ DELAYS = (
         "after one to two seconds the flow of thought breaks, after ten people turn away (Miller 1968, Nielsen 1993)",
     ),
     Delay(
-        "itl_p95_s", "itl", "time between tokens", ("latency.itl",), "latency.itl",
+        "itl_p95_s", "itl", "time between tokens", ("client.itl", "gateway.itl", "latency.itl"), "latency.itl",
         1.6, 0.03, 0.1, 0.5,
         "people read about five tokens a second (250 words a minute); two a second is slower than anybody reads",
     ),

@@ -18,7 +18,11 @@ MAX_LINE = 16 * 1024
 MAX_BYTES = 2 << 30
 """Bytes of a file, after decompression, that are read."""
 
-_FILE = re2.compile(r"(?i)\.(?:log|txt|out|jsonl?|events)(?:\.(\d+))?(?:\.gz)?$")
+_DATE = r"20\d\d-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01])(?:[T_-]?\d\d[-:]?\d\d(?:[-:]?\d\d)?(?:\.\d+)?)?"
+"""A day, with or without a time, as rotators put it into a name."""
+
+_FILE = re2.compile(rf"(?i)\.(?:log|txt|out|jsonl?|events)(?:[.-]({_DATE})|\.(\d+))?(?:\.gz)?$")
+_DATED = re2.compile(rf"[-_.]({_DATE})$")
 _PREVIOUS = re2.compile(r"(?i)[-_.]prev(?:ious)?$")
 
 
@@ -32,11 +36,11 @@ class Log:
 
 def logs_of(paths: Sequence[Path]) -> tuple[list[Log], list[Source]]:
     """The logs in some paths, and a word on each path that is none."""
-    found: dict[str, list[tuple[int, Path]]] = {}
+    found: dict[str, list[tuple[_Age, Path]]] = {}
     problems: list[Source] = []
     for path in paths:
         if str(path) == "-":
-            found.setdefault("stdin", []).append((0, path))
+            found.setdefault("stdin", []).append((_NEWEST, path))
         elif path.is_dir():
             for file in sorted(path.iterdir()):
                 # a link in a folder that somebody handed over may point at anything on this machine
@@ -49,14 +53,35 @@ def logs_of(paths: Sequence[Path]) -> tuple[list[Log], list[Source]]:
     return [Log(stem, tuple(path for _, path in sorted(files, reverse=True))) for stem, files in sorted(found.items())], problems
 
 
-def _sort_in(found: dict[str, list[tuple[int, Path]]], file: Path) -> None:
-    """Puts a file with the others of its emitter; a rotated one (``.log.1``) is older."""
+_Age = tuple[int, str]
+"""How files of one emitter follow each other, oldest last: by number, or by the date in their names."""
+
+_NEWEST: _Age = (0, "")
+_LATEST_DATE = 10**14
+"""Beyond every date that is written as one number, so that the older one is the greater age."""
+
+
+def _sort_in(found: dict[str, list[tuple[_Age, Path]]], file: Path) -> None:
+    """Puts a file with the others of its emitter; a rotated one is older.
+
+    Rotators number (``chat.log.1``), put the date behind the ending (logrotate's dateext: ``chat.log-20261112``), or before it
+    (lumberjack, of most Go programs: ``chat-2026-11-12T09-20-00.000.log``).
+    """
     suffix = _FILE.search(file.name)
     stem = file.name[: suffix.start()] if suffix is not None else file.name
-    age = int(suffix.group(1) or 0) if suffix is not None else 0
+    date, number = (suffix.group(1) or "", int(suffix.group(2) or 0)) if suffix is not None else ("", 0)
+    dated = _DATED.search(stem)
+    if dated is not None and suffix is not None and not date:
+        stem, date = stem[: dated.start()], dated.group(1)
+    age = (_LATEST_DATE - int(_digits(date)), date) if date else (number, "")
     if _PREVIOUS.search(stem):
-        stem, age = _PREVIOUS.sub("", stem), age + 1
+        stem, age = _PREVIOUS.sub("", stem), (age[0] + 1, age[1])
     found.setdefault(stem, []).append((age, file))
+
+
+def _digits(date: str) -> str:
+    """A date as one number to the second."""
+    return "".join(char for char in date if char.isdigit())[:14].ljust(14, "0")
 
 
 def opened(path: Path) -> BinaryIO:

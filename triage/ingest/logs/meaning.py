@@ -5,6 +5,8 @@ from functools import cache, partial
 from math import inf
 from typing import NamedTuple
 
+import re2
+
 from triage.ingest.logs.context import Owned
 from triage.ingest.logs.engine_facts import recites_settings
 from triage.ingest.logs.forms import record_of
@@ -202,7 +204,8 @@ class Meaning:
                 self._keep_said(name, None, line, shape, matches)
                 read = read or name in shape.telling
         if shape.error_like and not read:
-            self._residue.add(shape.template, line.text, line.time, shape.level, line.phase, line.about.subject)
+            level = shape.level or _type_of_event(line.text)
+            self._residue.add(shape.template, line.text, line.time, level, line.phase, line.about.subject)
 
     def _pair(self, line: Line, keys: Collection[int], matches: Collection[Match]) -> None:
         """Keeps that something took time, where one line said that it begins and this one says that it is done."""
@@ -329,3 +332,12 @@ def _telling(trace: Trace) -> bytes:
     if cause is None or trace.told:
         return trace.told
     return next((line for line in reversed(trace.lines) if cause.name in line and cause.message[:40] in line), b"")
+
+
+_EVENT = re2.compile(rb"^(?:\S+ )?(Warning|Normal)\s+[A-Z]\w+\s")
+
+
+def _type_of_event(line: bytes) -> str:
+    """The type of an event of the cluster, which is its level; empty if the line is none."""
+    found = _EVENT.match(line)
+    return found.group(1).decode() if found is not None else ""
