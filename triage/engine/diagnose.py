@@ -155,6 +155,6 @@ def _shown(one: Observation, findings: Sequence[Finding]) -> Odd:
 def _rests_on(finding: Finding, one: Observation) -> bool:
     """Whether a finding has an observation, or the signal that it is about, as evidence that holds."""
     return any(
-        e.verdict is Verdict.PRESENT and (e == one.evidence or e.text == one.text or (e.signal == one.of and one.sort == "shift"))
+        e.verdict is Verdict.PRESENT and (e.text == one.text or (e.signal == one.of and one.sort == "shift") or e == one.evidence)
         for e in finding.evidence
     )
