@@ -708,9 +708,9 @@ backend.failures backend.requests batch.running client.itl client.latency client
 finished.length finished.stop gateway.2xx gateway.401 gateway.429 gateway.4xx gateway.5xx gateway.client_left gateway.itl
 gateway.latency gateway.no_backend gateway.overflow gateway.overhead gateway.pending gateway.queue gateway.requests
 gateway.resets gateway.retries_exhausted gateway.timeouts gateway.ttft gateway.upstream_2xx gateway.upstream_5xx
-gateway.upstream_requests http.2xx http.4xx http.5xx http.requests kv.usage latency.e2e latency.itl latency.ttft
-output.corrupted pod.ready pod.restarts preemptions quality.replica quality.score queue.waiting replicas.desired replicas.ready
-requests.attempts requests.distinct requests.failed requests.timeouts target.up tokens.generation
+gateway.upstream_latency gateway.upstream_requests http.2xx http.4xx http.5xx http.requests kv.usage latency.e2e latency.itl
+latency.ttft output.corrupted pod.ready pod.restarts preemptions quality.replica quality.score queue.waiting replicas.desired
+replicas.ready requests.attempts requests.distinct requests.failed requests.timeouts target.up tokens.generation
 """
 NOTICED = frozenset(_NOTICED_NAMES.split())
 """Signals that sources bring and that promises are read from: where one of them was lost on the way nobody may say that all is
