@@ -11,7 +11,6 @@ from pathlib import Path
 from time import monotonic
 
 import numpy as np
-import psutil
 
 from triage.sdk import (
     RawSeries,
@@ -228,6 +227,8 @@ def _exposition(answer: http.Answer) -> openmetrics.Exposition:
 
 def _own_names() -> set[str]:
     """Names and addresses of this machine."""
+    import psutil
+
     addresses = {address.address.partition("%")[0] for link in psutil.net_if_addrs().values() for address in link}
     return addresses | {engines.this_node({})}
 

@@ -6,8 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-
-import psutil
+from typing import TYPE_CHECKING
 
 from triage.sdk import (
     Fact,
@@ -22,6 +21,9 @@ from triage.sdk import (
     beats,
 )
 from triage.sdk.parts import engines, processes, procfs
+
+if TYPE_CHECKING:
+    import psutil
 
 Parse = Callable[[str], list[Reading]]
 
@@ -207,11 +209,13 @@ class _Replica:
     """An engine's process that listens, with what is read of it."""
 
     subject: Subject
-    process: psutil.Process
+    process: "psutil.Process"
     engine: str
 
     def readings(self, machine: _Machine) -> list[Reading]:
         """Its process and its container; empty once it is gone."""
+        import psutil
+
         try:
             found = list(self._process())
         except psutil.Error:
@@ -220,6 +224,8 @@ class _Replica:
         return found + list(_Container(machine, groups).readings())
 
     def _process(self) -> Iterator[Reading]:
+        import psutil
+
         with self.process.oneshot():
             times = self.process.cpu_times()
             yield Reading("process.cpu", times.user + times.system, "cpu_times", counter=True)
@@ -233,6 +239,8 @@ class _Replica:
 
     def facts(self, machine: _Machine) -> Iterator[Fact]:
         """What holds for the process as long as it runs."""
+        import psutil
+
         yield Fact(self.subject, "engine", self.engine, "host")
         yield from machine.shared_memory(self.subject, f"proc/{self.process.pid}/root/dev/shm")
         try:
@@ -243,6 +251,8 @@ class _Replica:
 
 def _own_names() -> set[str]:
     """Names and addresses of this machine."""
+    import psutil
+
     addresses = {address.address.partition("%")[0] for link in psutil.net_if_addrs().values() for address in link}
     return addresses | {engines.this_node({})}
 
@@ -252,6 +262,8 @@ def _replicas(request: Request, root: Path) -> list[_Replica]:
 
     Where endpoints are named, and engines listen at them, the other engines of this machine are other people's.
     """
+    import psutil
+
     named = [engines.parse_address(text) for text in request.service.endpoints]
     node, own = engines.this_node(request.environ), _own_names()
     found: dict[Subject, _Replica] = {}

@@ -8,8 +8,6 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-import psutil
-
 from triage.sdk import Event, Recording, Request, Samples, Scope, Source, SourceState, Subject, beats, in_background
 from triage.sdk.parts import engines, nvml
 
@@ -99,6 +97,8 @@ class _Run:
 
 def _own_names() -> set[str]:
     """Names and addresses of this machine."""
+    import psutil
+
     addresses = {address.address.partition("%")[0] for link in psutil.net_if_addrs().values() for address in link}
     return addresses | {engines.this_node({})}
 
