@@ -17,7 +17,7 @@ SERVICE_LABELS = (
     "service", "service_name", "app", "app_kubernetes_io_name", "app_kubernetes_io_instance", "model_name", "served_model_name",
     "model", "deployment", "statefulset", "k8s_deployment_name", "k8s_statefulset_name", "inferenceservice",
     "destination_service_name", "destination_workload", "envoy_cluster_name", "server_address", "requested_model", "ingress",
-    "exported_service", "job",
+    "exported_service", "application", "job",
 )  # fmt: skip
 """Labels that can name the service itself, most telling first.
 
@@ -35,7 +35,9 @@ OWNER_LABELS = (
     "name",
     "inferenceservice",
 )
-_NAMING = ("service", "app", "app_kubernetes_io_name", "app_kubernetes_io_instance", "deployment", "inferenceservice")
+_NAMING = (
+    "service", "app", "app_kubernetes_io_name", "app_kubernetes_io_instance", "deployment", "inferenceservice", "application",
+)  # fmt: skip
 """Labels whose values are services of their own, even if they begin with our name."""
 
 _MODELS = ("model_name", "served_model_name", "model", "gen_ai_request_model", "gen_ai_response_model")
@@ -81,6 +83,7 @@ class Selection:
     :param workloads: names of what made the pods of those engines
     :param hosts: names under which gateways are asked for the service
     :param aliases: names under which the service's engines, and no others, serve their model
+    :param marks: id that a runtime gave to a worker -> the replica whose engine's series bear it, and no other's
     """
 
     service: Service
@@ -98,6 +101,7 @@ class Selection:
     workloads: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
     aliases: frozenset[str] = frozenset()
+    marks: Mapping[str, str] = field(default_factory=dict)
 
     def names_service(self, labels: Labels) -> bool:
         """Whether a label says outright that a series is the service's."""
@@ -110,7 +114,7 @@ class Selection:
         """
         address = first(labels, identity)
         if address:
-            known = self.replica_at(address)
+            known = self.replica_at(address) or self._bearing(labels)
             return Subject(Scope.REPLICA, known or authority(address)) if known or self.names_service(labels) else None
         pod = self.places.pod(labels)
         if pod:
@@ -131,6 +135,10 @@ class Selection:
         pods = (address, address.rpartition("/")[2], host(address).partition(".")[0])
         known = self.replicas.get(authority(address)) or self.replicas.get(host(address))
         return known or next((pod for pod in pods if pod in self.pods), "") or self._in_container(address)
+
+    def _bearing(self, labels: Labels) -> str:
+        """The id of the replica whose engine's own series bear an id of this series (its worker, its actor)."""
+        return next((self.marks[value] for label, value in labels.items() if value in self.marks and _is_mark(label)), "")
 
     def _in_container(self, name: str) -> str:
         """The id of the only replica that is scraped at a name without a domain, as containers of one host have them."""
@@ -323,6 +331,7 @@ class _Engine:
     :param namespace: where it runs
     :param model: name under which it serves
     :param job: its scrape job
+    :param marks: ids that a runtime gave to its worker
     """
 
     instance: str
@@ -334,6 +343,7 @@ class _Engine:
     namespace: str = ""
     model: str = ""
     job: str = ""
+    marks: frozenset[str] = frozenset()
 
 
 class _Evidence:
@@ -378,6 +388,7 @@ class _Evidence:
         engine.model = engine.model or first(labels, _MODELS)
         engine.job = engine.job or labels.get("job", "")
         engine.serves = engine.serves or (not elsewhere and serves_model(labels, self.service))
+        engine.marks |= {mark for label, value in labels.items() if _is_mark(label) for mark in _short(value)}
         if name := first(labels, _NAMING):
             engine.names |= {name}
 
@@ -423,6 +434,7 @@ class _Evidence:
             workloads=workloads,
             hosts=frozenset(self.hosts),
             aliases=frozenset({engine.model for engine in ours} - {engine.model for engine in foreign} - {""}),
+            marks=_marks(engines, replicas),
         )
 
     def _placed_engines(self, places: Places) -> list[_Engine]:
@@ -446,6 +458,25 @@ class _Evidence:
         declared = self.service.facts.get("replicas", 1)
         untold = not any(engine.tied or (engine.model and not self.service.facts.get("model")) for engine in engines)
         return untold and len({engine.instance for engine in engines}) in (1, declared)
+
+
+def _is_mark(label: str) -> bool:
+    """Whether a label is for ids: ``ReplicaId``, ``WorkerId``, ``actor_id``, and ``replica`` itself."""
+    return label.endswith(("Id", "_id")) or label == "replica"
+
+
+def _short(mark: str) -> tuple[str, ...]:
+    """An id, and without what it lies in: Ray's ``app#Deployment#2169c619``."""
+    return (mark, mark.rpartition("#")[2]) if "#" in mark else (mark,)
+
+
+def _marks(engines: Iterable[_Engine], replicas: Mapping[str, str]) -> dict[str, str]:
+    """The replica of each id that the series of one engine alone bear."""
+    bearers: dict[str, set[str]] = {}
+    for engine in engines:
+        for mark in engine.marks:
+            bearers.setdefault(mark, set()).add(replicas.get(engine.instance, ""))
+    return {mark: bearer for mark, found in sorted(bearers.items()) if len(found) == 1 and (bearer := next(iter(found)))}
 
 
 def _makers(owners: Collection[tuple[str, str]]) -> frozenset[str]:
