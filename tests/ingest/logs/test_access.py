@@ -615,3 +615,29 @@ def test_lines_that_name_one_model_tell_of_no_strays() -> None:
         assert line.asked == ""
         summary.add(line, 9_000.0 + 20 * number)
     assert "gateway.wrong_model" not in {one.signal for one in summary.series()}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'ts=1 method=POST path=/v1/x status=200 latency_ms=900 requested_model=large upstream_model="small-q8"',
+        '{"status": 200, "duration": 900, "path": "/v1/x", "requestedModel": "large", "model_used": "small-q8"}',
+        '{"status": 200, "duration": 900, "path": "/v1/x", "model": "large", "model_version": "3", "resolved_model": "small-q8"}',
+    ],
+)
+def test_models_are_named_in_many_ways(line: str) -> None:
+    """By pairs or JSON, with words for asking and answering; a version of a model is neither."""
+    parsed = parse_access(line.encode())
+    assert parsed is not None
+    assert (parsed.asked, parsed.served) == ("large", "small-q8")
+
+
+def test_a_few_lines_of_a_log_prove_that_another_model_answers() -> None:
+    """Somebody may have kept a part of the log, which ends early: each line speaks for itself."""
+    lines = [routed(9_900.0 + 10 * number, "large", "large-fp8") for number in range(30)]
+    lines += [routed(9_903.0 + 10 * number, "small", "small-q8") for number in range(30)]
+    lines += [routed(10_100.0 + 15 * number, "large", "small-q8") for number in range(6)]
+    found = events_of(sorted(lines, key=lambda one: one[0]))["answered-by-other-model"]
+    assert [(one.attrs["count"], one.attrs["more"], one.attrs["asked"], one.attrs["served"]) for one in found] == [
+        ("6", "yes", "large", "small-q8")
+    ]

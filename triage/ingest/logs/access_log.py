@@ -297,7 +297,10 @@ def _from_pairs(status: int, path: str, pairs: dict[bytes, bytes], why: str = ""
     if not flags and status in {502, 503} and named:
         flags = _router_flags(status, upstream, seconds, reused=_is_reused(pairs))
     retries = _whole(pairs.get(b"retries", b"")) or 0
-    return AccessLine(status, path, flags, seconds, upstream, _id_of(pairs), retries, "", None, why=why)
+    asked, served = _models({_text(key): _text(value) for key, value in pairs.items() if b"odel" in key})
+    return AccessLine(
+        status, path, flags, seconds, upstream, _id_of(pairs), retries, "", None, why=why, asked=asked, served=served
+    )  # fmt: skip
 
 
 def _is_reused(pairs: dict[bytes, bytes]) -> bool:
@@ -346,7 +349,7 @@ def _json(line: bytes) -> AccessLine | None:
     if status is None or not 0 <= status <= 999 or (seconds is None and not path):
         return None
     upstream = _said(fields, *_JSON_UPSTREAM)
-    served = _said(fields, *_JSON_SERVED)
+    asked, served = _models(fields)
     why = " ".join(value for name in _JSON_WHY if (value := _said(fields, name)) not in {"", "-", "null", "via_upstream"})
     flags = short_flags(_said(fields, "response_flags", "response_flags_long")) or (flags_of_words(why) if status >= 400 else "")
     if not flags:
@@ -363,7 +366,7 @@ def _json(line: bytes) -> AccessLine | None:
         sent=_whole(_said(fields, "bytes_sent", "body_bytes_sent", "DownstreamContentSize", "size", "bytes_out").encode()),
         starts="start_time" in fields,
         why=why[:200],
-        asked=_said(fields, *_JSON_ASKED) if served else "",
+        asked=asked,
         served=served,
     )
 
@@ -377,18 +380,43 @@ _JSON_PATH = (
     "req.url", "request_path", "http.path", "url", "request",
 )  # fmt: skip
 _JSON_UPSTREAM = ("upstream_host", "upstream_addr", "upstream", "ServiceAddr", "worker", "worker_url", "backend", "upstream_uri")
-_JSON_ASKED = (
-    "requested_model", "model_requested", "request_model", "original_model", "gen_ai.request.model", "gen_ai.original.model",
-    "model_group", "model",
-)  # fmt: skip
-_JSON_SERVED = (
-    "upstream_model", "served_model", "model_served", "response_model", "backend_model", "routed_model", "target_model",
-    "actual_model", "model_used", "gen_ai.response.model",
-)  # fmt: skip
 _JSON_WHY = (
     "response_code_details", "connection_termination_details", "upstream_transport_failure_reason", "error", "err", "err.message",
     "error.message", "error_message",
 )  # fmt: skip
+
+
+def _models(fields: Mapping[str, str]) -> tuple[str, str]:
+    """The model that a line says was asked for, and the one that answered; both empty if it does not name both."""
+    told: dict[str, str] = {}
+    for name, value in fields.items():
+        which = _names_model(name)
+        if which and value not in {"", "-", "null", "none", "None"}:
+            told.setdefault(which, value[:200])
+    asked, served = told.get("asked") or told.get("either", ""), told.get("served", "")
+    return (asked, served) if asked and served else ("", "")
+
+
+@lru_cache(maxsize=4096)
+def _names_model(field: str) -> str:
+    """Which model a field names, by the words of its own name: ``asked`` or ``served``, ``either``, or none at all."""
+    if not _MODEL.search(field):
+        return ""
+    return (
+        "served"
+        if _SERVED.search(field)
+        else "asked"
+        if _ASKED_FOR.search(field)
+        else "either"
+        if _BARE_MODEL.search(field)
+        else ""
+    )
+
+
+_MODEL = re2.compile(r"(?i)(?:^|[._-]|[a-z])model(?:$|[._-]|group|name|used|requested|served|Used|Requested|Served)")
+_SERVED = re2.compile(r"(?i)upstream|serv(?:ed|ing)|respon(?:se|ded)|backend|routed|target|actual|used|resolved|selected|answer")
+_ASKED_FOR = re2.compile(r"(?i)request|asked|original|wanted|client")
+_BARE_MODEL = re2.compile(r"(?i)^(?:model|model_group|model_name)$")
 
 
 def _path_in(text: str) -> str:

@@ -64,6 +64,8 @@ class Told(NamedTuple):
 _CONSTANT = Told("constant-duration-failures", "consequence", "timeout-mismatch client-retry-multiplication")
 _REPEATED = Told("repeated-request-ids", "cause", "retry-storm client-retry-multiplication")
 
+_ASTRAY = Told("answered-by-other-model", "cause", "wrong-backend-routing")
+
 _UNDATED = Told("undated-requests", "info", "")
 _NO_LOSS = frozenset({"client-left", "auth-refused", "load-refused", "requests-refused", "health-route-refused"})
 """Failures that are no loss of the service's."""
@@ -422,14 +424,42 @@ class AccessSummary:
         :param times: ends of the cells, shape (N,)
         :param first: number of the first cell
         """
+        astray = self._astray(times, first)
+        return np.asarray(sum(one.values for one in astray)) if astray else None
+
+    def _astray(self, times: Floats, first: int) -> list[RawSeries]:
+        """For each pair of models asked for and served, the requests per second that another model answered than usually does."""
         if not self._models or self._subject.scope is not Scope.GATEWAY:
-            return None
+            return []
         counted = [
             RawSeries("", {"asked": asked, "served": served}, times, _rates(bins, first, len(times)), rate=True)
             for (asked, served), bins in sorted(self._models.items())
         ]
         homes = Homes(counted, "asked", "served", self._window.start)
-        return np.asarray(sum(homes.misrouted(one).values for one in counted))
+        return [homes.misrouted(one) for one in counted]
+
+    def _misrouting_events(self) -> Iterator[Event]:
+        """Pairs of models of which another one answers than was asked for: each such line proves it, however few were kept."""
+        if self._span is None or self.untimed:
+            return
+        first = int(self._span[0] // GRID)
+        times = np.minimum((np.arange(first, int(self._span[1] // GRID) + 1) + 1) * GRID, self._window.end)
+        inside = times > self._window.start
+        requests = sum(
+            count for bins in self._models.values() for cell, count in bins.items() if (cell + 1) * GRID > self._window.start
+        )
+        for one in self._astray(times, first):
+            counts = np.rint(one.values * GRID)
+            count, before = int(counts[inside].sum()), int(counts[~inside].sum())
+            if count < MIN_FAILURES:
+                continue
+            asked, served = (redacted(one.labels[name], 200) for name in ("asked", "served"))
+            attrs = {
+                "count": str(count), "requests": str(requests), "share": _ratio(count, requests), "before": str(before),
+                "more": "no" if self._was_as_often(count, before) else "yes", "asked": asked, "served": served,
+            }  # fmt: skip
+            text = f"{_counted(count, 'were answered by another model')}: {asked} was asked for, {served} answered"
+            yield self._event(float(times[inside & (counts > 0)][0]) - GRID, _ASTRAY, attrs, text)
 
     def _failures(self) -> Iterable[tuple[str, Counter[int]]]:
         """What was counted of failures: somebody may have kept these lines alone, and so many there were at least."""
@@ -451,6 +481,7 @@ class AccessSummary:
         for who in ("client", "proxy"):
             yield from self._duration_events(who)
         yield from self._repetition_events()
+        yield from self._misrouting_events()
         if self.untimed and self.count:
             failed = sum(tally.total for name, tally in self._tallies.items() if name not in _NO_LOSS)
             attrs = {"requests": str(self.count), "failed": str(failed)}
@@ -458,9 +489,12 @@ class AccessSummary:
 
     def _was_as_much(self, tally: Tally) -> bool:
         """Whether there was about as much of it in the log before the window, for as long as that goes back."""
+        return self._was_as_often(tally.total, tally.before)
+
+    def _was_as_often(self, count: int, count_before: int) -> bool:
         window = self._window
         before = 0.0 if self._span is None else window.start - max(window.baseline_start, self._span[0])
-        return before > 0 and tally.total / (window.end - window.start) <= _NO_MORE * tally.before / before
+        return before > 0 and count / (window.end - window.start) <= _NO_MORE * count_before / before
 
     def _is_scanned(self) -> bool:
         """Whether other routes that no server of models has are asked for as often: who tries all doors tries that of health."""

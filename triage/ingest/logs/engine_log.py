@@ -182,6 +182,8 @@ class EngineLog:
             self._life.ready = time
             if self._life.began is not None:
                 self._facts["startup_seconds"] = time - self._life.began
+        elif name == "lora-swapped":
+            self.served(time)  # a slot changes hands only while there are requests
         elif name == "engine-shutdown":
             self._stop(time)
         elif name == "process-ended-from-outside" and self._life is not None:
