@@ -906,6 +906,7 @@ _DERIVED_GATEWAY_ROWS: list[Row] = [
 ]
 
 _DERIVED_GPU_ROWS: list[Row] = [
+    ("gpu.dram_busy", "ratio", _RATIO, _MEAN, "Share of cycles that the memory interface moved data, of those in which the card worked."),
     ("gpu.mem_ratio", "ratio", _RATIO, _MAX, "Card memory in use as a share of the whole."),
     ("gpu.power_ratio", "ratio", _GAUGE, _MAX, "Power drawn as a share of the limit."),
     ("gpu.mem_unowned", "ratio", _RATIO, _MAX, "Share of card memory in use while no engine on the card gives signs of life."),

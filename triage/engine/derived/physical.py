@@ -29,6 +29,9 @@ _STEADY = 300.0
 _OFTEN = 0.05
 """A share of a peak that is above 1 in more than this share of its cells is no noise of sampling."""
 
+_WORKS = 0.1
+"""Chosen: a card that is busy for less than a tenth of the time is hardly measured while it works."""
+
 _NO_LIMIT = 2.0**60
 """A control group without a memory limit reports 0 or nearly 2^63 bytes."""
 
@@ -150,6 +153,16 @@ def pcie_busy(frame: Frame, card: Subject) -> Floats | None:
 
 
 # Decode against its floor
+
+
+def dram_busy(frame: Frame, card: Subject) -> Floats | None:
+    """How full the memory interface is while the card works: requests that come one by one leave it idle in between.
+
+    Both counters are means over one span, so that idle time falls out of their ratio. A card that hardly works tells nothing.
+    """
+    busy = first_measured(frame.cells("gpu.engine_active", card), frame.cells("gpu.util", card))
+    share = quotient(frame.cells("gpu.dram_active", card), busy)
+    return None if share is None or busy is None else np.where(busy >= _WORKS, np.clip(share, 0.0, 1.0), np.nan)
 
 
 def decode_floor(frame: Frame, replica: Subject) -> Floats | None:
@@ -299,6 +312,7 @@ DERIVATIONS = (
     Derivation("batch.offered_load", (*_HELD, "latency.e2e", "latency.queue", "batch.limit"), offered_load),
     Derivation("engine.bandwidth_ratio", ("bytes.read", "bytes.written"), engine_bandwidth_ratio),
     Derivation("engine.compute_ratio", ("flops",), engine_compute_ratio),
+    Derivation("gpu.dram_busy", ("gpu.dram_active", "gpu.engine_active", "gpu.util"), dram_busy),
     Derivation("decode.floor", ("kv.used", "kv.usage", "kv.capacity"), decode_floor),
     Derivation("decode.floor_ratio", ("decode.floor", "latency.itl", "spec.drafts", "spec.draft_tokens"), decode_floor_ratio),
     Derivation("gpu.bandwidth_ratio", ("engine.bandwidth_ratio",), gpu_bandwidth_ratio),

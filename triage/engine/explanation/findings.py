@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from triage.engine.evidence import once_each
 from triage.engine.explanation.called import Called
 from triage.engine.explanation.names import names_of
-from triage.engine.explanation.rank import Candidate, Place, has_set_off, rank
+from triage.engine.explanation.rank import SLACK, Candidate, Place, has_set_off, rank
 from triage.engine.explanation.sentence import sentence
 from triage.engine.explanation.state import Harm
 from triage.engine.explanation.wording import check_lines
@@ -30,22 +30,24 @@ def findings_of(
     :param called: what people call subjects
     """
     found = {ruling.rule.id: ruling for ruling in rulings if ruling.verdict is Verdict.PRESENT}
-    places = rank([_candidate(ruling, harm.by(ruling.rule.layer), frame) for ruling in found.values()], _bridges(rulings))
+    places = rank([_candidate(ruling, harm, frame) for ruling in found.values()], _bridges(rulings))
     return tuple(_finding(found[place.candidate.rule], place, _role(place, places), frame, advice, called) for place in places)
 
 
-def _candidate(ruling: Ruling, harmed: bool | None, frame: Frame) -> Candidate:
+def _candidate(ruling: Ruling, harm: Harm, frame: Frame) -> Candidate:
     """A present rule as a candidate for the ranking."""
     rule, answers = ruling.rule, present_answers(ruling)
+    harmed, onset, until = harm.by(rule.layer), frame.recording.onset(rule.id, _onset(answers)), _end(answers)
     return Candidate(
         rule.id,
         severity_of(rule, answers[0], harmed),
         len(_WORDS) - 1 - _WORDS.index(confidence_of(answers[0])),
-        frame.recording.onset(rule.id, _onset(answers)),
+        onset,
         frozenset(rule.effects),
         feeds=frozenset(rule.feeds_back),
         rivals=frozenset(look.rule for look in rule.look_alikes),
-        until=_end(answers),
+        until=until,
+        passing=_is_outlasted(onset, until, harm),
         effect=is_effect(ruling),
         standing=rule.standing,
         sustains=rule.sustains,
@@ -54,6 +56,13 @@ def _candidate(ruling: Ruling, harmed: bool | None, frame: Frame) -> Candidate:
         bystander=rule.bystander and harmed is True,
         otherwise=rule.otherwise and confidence_of(answers[0]) != "proven",
     )
+
+
+def _is_outlasted(onset: float | None, until: float | None, harm: Harm) -> bool:
+    """Whether users suffered well before a finding began, and go on to suffer after it was over."""
+    if onset is None or until is None or not harm.spells:
+        return False
+    return all(since + SLACK < onset and (end is None or end > until + SLACK) for since, end in harm.spells)
 
 
 def is_effect(ruling: Ruling) -> bool:

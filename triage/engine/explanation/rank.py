@@ -26,6 +26,7 @@ class Candidate:
     :param feeds: those of ``leads_to`` of which it is mostly the effect: the arrows that close a loop
     :param rivals: kinds that it must not be taken for
     :param until: when it was over, Unix seconds; None if it goes on, or nobody can say
+    :param passing: users suffered before it began, and after it was over: at most a part of it is its doing
     :param effect: it is never a cause by itself
     :param standing: it was there all along, so it explains what began before it was seen
     :param sustains: it feeds itself: once its trigger is over, that explains it no longer
@@ -43,6 +44,7 @@ class Candidate:
     feeds: frozenset[str] = frozenset()
     rivals: frozenset[str] = frozenset()
     until: float | None = None
+    passing: bool = False
     effect: bool = False
     standing: bool = False
     sustains: bool = False
@@ -242,7 +244,7 @@ def _begin(candidate: Candidate) -> float:
     return 0.0 if candidate.onset is None else candidate.onset
 
 
-def _merit(place: Place, places: Mapping[str, Place]) -> tuple[bool, bool, bool, bool, bool, bool, int, int, int, float, str]:
+def _merit(place: Place, places: Mapping[str, Place]) -> tuple[bool, bool, bool, bool, bool, bool, int, bool, int, int, float, str]:
     """Order among the findings: roots first; causes before bystanders, effects and the nameless, the proven before the loud."""
     candidate = place.candidate
     explained = len(_consequences(candidate.rule, places)) if place.root else 0
@@ -254,6 +256,7 @@ def _merit(place: Place, places: Mapping[str, Place]) -> tuple[bool, bool, bool,
         candidate.otherwise,
         any(has_set_off(candidate, other) for other in places.values()),
         -candidate.proof,
+        candidate.passing and not candidate.sustains,
         _SEVERITY[candidate.severity],
         -explained,
         _begin(candidate),

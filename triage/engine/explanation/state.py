@@ -42,10 +42,12 @@ class Harm:
 
     :param users: as far as anybody between them and the engines counts
     :param inside: as far as it comes through the engines: what is at fault in them or below them reaches users through them alone
+    :param spells: of each broken promise since when it has been, Unix seconds, and when that was over (None: it goes on)
     """
 
     users: bool | None
     inside: bool | None
+    spells: tuple[tuple[float, float | None], ...] = ()
 
     def by(self, layer: Layer) -> bool | None:
         """Whether users may suffer from something in a layer."""
@@ -63,7 +65,9 @@ def harm_of(vitals: Sequence[Vital]) -> Harm:
     lost = any(vital.name == "answers" and vital.state is Promised.OPEN for vital in vitals)
     inside = _harm(vitals, ("error_ratio", "abandoned_ratio"))
     return Harm(
-        _harm(vitals, ("error_ratio",)), None if lost and inside is False and not _counted(vitals, "error_ratio") else inside
+        _harm(vitals, ("error_ratio",)),
+        None if lost and inside is False and not _counted(vitals, "error_ratio") else inside,
+        tuple((vital.since or 0.0, vital.until) for vital in vitals if vital.state is Promised.BROKEN),
     )
 
 

@@ -80,6 +80,7 @@ _FACT_LINES: tuple[FactLine, ...] = (
     FactLine("kv_unified", b"kv_unified", rb"kv_unified += (\w+)", number=False),
     FactLine("weights_load_seconds", b"Loading weights", rb"Loading weights(?: took|:) ([\d.]+) s"),
     FactLine("weights_gib", b"Model loading took", rb"Model loading took ([\d.]+) GiB"),
+    FactLine("weights_gib", b" size ", rb"(?:print_info|print_meta): (?:file|model) size +=\s+([\d.]+) GiB"),
     FactLine("init_seconds", b"init engine", rb"init engine .*took ([\d.]+) s"),
     FactLine(
         "attention_backend",
