@@ -743,6 +743,9 @@ _CLIENT_ROWS: list[Row] = [
     ("client.latency", "seconds", _DIST, _SUM, "Time of a request as the client sees it."),
     ("client.itl", "seconds", _DIST, _SUM, "Time between two pieces of one answer as the client sees it."),
     ("client.ttft", "seconds", _DIST, _SUM, "Time to first token as the client sees it."),
+    ("client.pool_waiting", "requests", _GAUGE, _SUM, "Requests that wait inside the client for a connection of its own pool."),
+    ("client.pool_used", "connections", _GAUGE, _SUM, "Connections of the client's pool in use."),
+    ("client.pool_limit", "connections", _GAUGE, _SUM, "Connections that the client's pool may have."),
 ]
 
 _TARGET_ROWS: list[Row] = [

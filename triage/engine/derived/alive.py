@@ -261,13 +261,16 @@ def _uptime(frame: Frame, replica: Subject) -> Floats | None:
 
 
 def _restarted(frame: Frame, replica: Subject) -> Floats | None:
+    """1 per cell length in the cell in which a process began anew: it loads for long before anybody can ask when it did."""
     start = frame.cells("process.start_time", replica)
     if start is None:
         return None
     known = np.flatnonzero(~np.isnan(start))
     out = np.where(np.isnan(start), np.nan, 0.0)
     for before, after in pairwise(known):
-        out[after] = float(start[after] > start[before] + _SAME_START) / frame.grid.step
+        if start[after] > start[before] + _SAME_START:
+            began = int(np.searchsorted(frame.grid.times, start[after])) if np.isfinite(start[after]) else after
+            out[min(max(began, before + 1), after)] = 1.0 / frame.grid.step
     return out
 
 

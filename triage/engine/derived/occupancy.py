@@ -16,6 +16,9 @@ _PINNED = 0.93
 _LEAST_IN_FLIGHT = 8.0
 """Of fewer requests a step of one is more than the tenth by which a flat number may move."""
 
+_WISP = 0.1
+"""Chosen: share of those in flight that may wait for the next step of their engine without there being a queue."""
+
 _LEAST_CELLS = 10
 """Fewer moments tell nothing of how a number moves."""
 
@@ -93,12 +96,15 @@ def idle(frame: Frame, replica: Subject) -> Floats | None:
 
 
 def pinned(frame: Frame, _service: Subject) -> Floats | None:
-    """1 while about as many requests are in flight as there ever were, and none of them waits at an engine."""
+    """1 while about as many requests are in flight as there ever were, and hardly any of them waits at an engine.
+
+    One that comes in the middle of a step waits for the next; where many are in flight there is always one.
+    """
     waiting, held = total(frame, "queue.waiting"), first_measured(total(frame, "gateway.active"), total(frame, "batch.running"))
     if waiting is None or held is None or (~np.isnan(held)).sum() < _LEAST_CELLS:
         return None
     most = float(np.nanmax(held))
-    flat = (held >= _PINNED * most) & (held >= _LEAST_IN_FLIGHT) & (waiting < 1)
+    flat = (held >= _PINNED * most) & (held >= _LEAST_IN_FLIGHT) & (waiting < np.maximum(1.0, _WISP * held))
     return np.where(np.isnan(held) | np.isnan(waiting), np.nan, flat.astype(float))
 
 

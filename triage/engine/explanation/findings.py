@@ -46,6 +46,7 @@ def _candidate(ruling: Ruling, harm: Harm, frame: Frame) -> Candidate:
         frozenset(rule.effects),
         feeds=frozenset(rule.feeds_back),
         rivals=frozenset(look.rule for look in rule.look_alikes),
+        sign=min((one.since for one in answers[0].held if one.since is not None), default=None),
         until=until,
         passing=_is_outlasted(onset, until, harm),
         effect=is_effect(ruling),

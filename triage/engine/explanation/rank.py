@@ -23,6 +23,7 @@ class Candidate:
 
     :param proof: how much its evidence proves, 0 least
     :param onset: Unix seconds; None if it was there before all data or nobody can say
+    :param sign: when the first of its signs began, of which the onset is when all were there, Unix seconds; None if not known
     :param feeds: those of ``leads_to`` of which it is mostly the effect: the arrows that close a loop
     :param rivals: kinds that it must not be taken for
     :param until: when it was over, Unix seconds; None if it goes on, or nobody can say
@@ -43,6 +44,7 @@ class Candidate:
     leads_to: frozenset[str]
     feeds: frozenset[str] = frozenset()
     rivals: frozenset[str] = frozenset()
+    sign: float | None = None
     until: float | None = None
     passing: bool = False
     effect: bool = False
@@ -110,7 +112,10 @@ def _are_rivals(one: Place, other: Place) -> bool:
 
 
 def _forget_unlikely(places: Mapping[str, Place]) -> None:
-    """A mere effect that is possible, and that nothing likely brought about, explains no likely cause that was seen before it."""
+    """A mere effect that is possible, and that nothing likely brought about, explains no likely cause that was seen before it.
+
+    Nor one of whose own signs the first is as old: that all were gone is where both a death and a common restart begin.
+    """
     for place in places.values():
         one = place.candidate
         behind = any(places[name].candidate.proof >= _LIKELY for name in place.explained_by)
@@ -123,7 +128,8 @@ def _forget_unlikely(places: Mapping[str, Place]) -> None:
 
 def _is_likely_before(candidate: Candidate, effect: Candidate) -> bool:
     likely = candidate.proof >= _LIKELY and not (candidate.effect or candidate.sustains)
-    return likely and _begin(candidate) + _CLOCKS < _begin(effect)
+    of_old = candidate.sign is not None and candidate.sign <= _begin(effect) + _CLOCKS and candidate.sign + SLACK < _begin(candidate)
+    return likely and (of_old or _begin(candidate) + _CLOCKS < _begin(effect))
 
 
 def _reach(cause: Candidate, bridges: Mapping[str, frozenset[str]]) -> frozenset[str]:
