@@ -256,6 +256,7 @@ _ENGINE_ROWS: list[Row] = [
     ("tokens.generation", "tokens", _RATE, _SUM, "Tokens generated."),
     ("prefix.queries", "tokens", _RATE, _SUM, "Prompt tokens looked up in the prefix cache."),
     ("prefix.hits", "tokens", _RATE, _SUM, "Prompt tokens found in the prefix cache."),
+    ("prefix.hits_ever", "tokens", _GAUGE, _SUM, "What was found in the prefix cache since the process began, tokens or blocks."),
     ("prefix.hit_ratio_reported", "ratio", _RATIO, _MEAN, "Prefix hit ratio as the engine reports it, if it counts no tokens."),
     ("offload.queries", "tokens", _RATE, _SUM, "Prompt tokens looked up in an external KV tier."),
     ("offload.hits", "tokens", _RATE, _SUM, "Prompt tokens found in an external KV tier."),
@@ -297,6 +298,7 @@ _ENGINE_ROWS: list[Row] = [
     ("latency.itl", "seconds", _DIST, _SUM, "Time between two tokens of one answer."),
     ("latency.tpot", "seconds", _DIST, _SUM, "Mean time per token of each finished request: single stalls are averaged away."),
     ("latency.e2e", "seconds", _DIST, _SUM, "Time from arrival at the engine to the last token."),
+    ("latency.frontend", "seconds", _DIST, _SUM, "Time in which the server checked and prepared a request before it was queued."),
     ("latency.queue", "seconds", _DIST, _SUM, "Time a request waited before it was first scheduled."),
     ("latency.prefill", "seconds", _DIST, _SUM, "Time from being scheduled to the first token."),
     ("latency.decode", "seconds", _DIST, _SUM, "Time from the first token to the last."),
@@ -909,7 +911,13 @@ _DERIVED_GATEWAY_ROWS: list[Row] = [
 ]
 
 _DERIVED_GPU_ROWS: list[Row] = [
-    ("gpu.dram_busy", "ratio", _RATIO, _MEAN, "Share of cycles that the memory interface moved data, of those in which the card worked."),
+    (
+        "gpu.dram_busy",
+        "ratio",
+        _RATIO,
+        _MEAN,
+        "Share of cycles that the memory interface moved data, of those in which the card worked.",
+    ),
     ("gpu.mem_ratio", "ratio", _RATIO, _MAX, "Card memory in use as a share of the whole."),
     ("gpu.power_ratio", "ratio", _GAUGE, _MAX, "Power drawn as a share of the limit."),
     ("gpu.mem_unowned", "ratio", _RATIO, _MAX, "Share of card memory in use while no engine on the card gives signs of life."),

@@ -163,6 +163,8 @@ def _falsely_ready(frame: Frame, replica: Subject) -> Floats | None:
     """1 while a replica counts as ready although its engine answers nothing or stands still with requests in it."""
     says = [cells for name in ("pod.ready", "backend.healthy") if (cells := frame.cells(name, replica)) is not None]
     up, state, stalled = frame.cells("target.up", replica), alive(frame, replica), frame.cells("engine.stalled", replica)
+    if not says and state is not None and stalled is not None:  # who works is not falsely ready, whoever says that it is
+        return np.where((state == 1) & (stalled == 0), 0.0, np.nan)
     if not says or (up is None and state is None):
         return None
     works = np.full(len(frame.grid.times), np.nan) if state is None else state.copy()

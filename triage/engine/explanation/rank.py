@@ -128,7 +128,9 @@ def _forget_unlikely(places: Mapping[str, Place]) -> None:
 
 def _is_likely_before(candidate: Candidate, effect: Candidate) -> bool:
     likely = candidate.proof >= _LIKELY and not (candidate.effect or candidate.sustains)
-    of_old = candidate.sign is not None and candidate.sign <= _begin(effect) + _CLOCKS and candidate.sign + SLACK < _begin(candidate)
+    of_old = (
+        candidate.sign is not None and candidate.sign <= _begin(effect) + _CLOCKS and candidate.sign + SLACK < _begin(candidate)
+    )
     return likely and (of_old or _begin(candidate) + _CLOCKS < _begin(effect))
 
 
@@ -250,7 +252,9 @@ def _begin(candidate: Candidate) -> float:
     return 0.0 if candidate.onset is None else candidate.onset
 
 
-def _merit(place: Place, places: Mapping[str, Place]) -> tuple[bool, bool, bool, bool, bool, bool, int, bool, int, int, float, str]:
+def _merit(
+    place: Place, places: Mapping[str, Place]
+) -> tuple[bool, bool, bool, bool, bool, bool, int, bool, int, int, float, str]:
     """Order among the findings: roots first; causes before bystanders, effects and the nameless, the proven before the loud."""
     candidate = place.candidate
     explained = len(_consequences(candidate.rule, places)) if place.root else 0

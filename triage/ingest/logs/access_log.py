@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import re2
 
-from triage.ingest.logs.access_words import flags_of_words, seconds_of, short_flags
+from triage.ingest.logs.access_words import flags_of_words, seconds_of, seconds_of_first, short_flags
 from triage.ingest.logs.durations import span
 from triage.ingest.logs.forms import flattened, json_object
 
@@ -33,6 +33,7 @@ class AccessLine:
     :param starts: the line's stamp is when the request came, not when it ended
     :param why: what the proxy says, in words of its own, of how it ended; empty if it says nothing
     :param asked: model that the client named, and ``served`` the one that answered; empty if the line does not name both
+    :param usage: what the line counts of the answer: by signal, tokens or seconds
     """
 
     status: int
@@ -48,6 +49,7 @@ class AccessLine:
     why: str = ""
     asked: str = ""
     served: str = ""
+    usage: tuple[tuple[str, float], ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -297,9 +299,11 @@ def _from_pairs(status: int, path: str, pairs: dict[bytes, bytes], why: str = ""
     if not flags and status in {502, 503} and named:
         flags = _router_flags(status, upstream, seconds, reused=_is_reused(pairs))
     retries = _whole(pairs.get(b"retries", b"")) or 0
-    asked, served = _models({_text(key): _text(value) for key, value in pairs.items() if b"odel" in key})
+    fields = {_text(key): _text(value) for key, value in pairs.items() if b"ode" in key or b"ok" in key or b"tft" in key}
+    asked, served = _models(fields)
     return AccessLine(
-        status, path, flags, seconds, upstream, _id_of(pairs), retries, "", None, why=why, asked=asked, served=served
+        status, path, flags, seconds, upstream, _id_of(pairs), retries, "", None,
+        why=why, asked=asked, served=served, usage=_usage(fields),
     )  # fmt: skip
 
 
@@ -346,7 +350,8 @@ def _json(line: bytes) -> AccessLine | None:
     status = _whole(_said(fields, *_JSON_STATUS).encode())
     seconds = _json_seconds(fields)
     path = _said(fields, *_JSON_PATH)
-    if status is None or not 0 <= status <= 999 or (seconds is None and not path):
+    usage = _usage(fields)
+    if status is None or not 0 <= status <= 999 or (seconds is None and not path and not usage):
         return None
     upstream = _said(fields, *_JSON_UPSTREAM)
     asked, served = _models(fields)
@@ -368,6 +373,7 @@ def _json(line: bytes) -> AccessLine | None:
         why=why[:200],
         asked=asked,
         served=served,
+        usage=usage,
     )
 
 
@@ -417,6 +423,36 @@ _MODEL = re2.compile(r"(?i)(?:^|[._-]|[a-z])model(?:$|[._-]|group|name|used|requ
 _SERVED = re2.compile(r"(?i)upstream|serv(?:ed|ing)|respon(?:se|ded)|backend|routed|target|actual|used|resolved|selected|answer")
 _ASKED_FOR = re2.compile(r"(?i)request|asked|original|wanted|client")
 _BARE_MODEL = re2.compile(r"(?i)^(?:model|model_group|model_name)$")
+
+
+def _usage(fields: Mapping[str, str]) -> tuple[tuple[str, float], ...]:
+    """What a line counts of its answer, as answers of models do (``usage.prompt_tokens``), and when its first token came."""
+    told: dict[str, float] = {}
+    for name, value in fields.items():
+        signal = _counts_usage(name)
+        if (
+            signal
+            and (number := seconds_of_first(name, value) if signal == "gateway.ttft" else _number(value.encode())) is not None
+        ):
+            told.setdefault(signal, number)
+    return tuple(sorted(told.items()))
+
+
+@lru_cache(maxsize=4096)
+def _counts_usage(field: str) -> str:
+    """The signal that a field gives a value of, by its name; empty for most."""
+    return next((signal for signal, pattern in _USAGE if pattern.search(field)), "")
+
+
+_USAGE = tuple(
+    (signal, re2.compile(pattern))
+    for signal, pattern in (
+        ("gateway.cached_tokens", r"(?i)(?:^|[._])(?:cached|cache_read)_?(?:prompt_|input_)?_?tokens$"),
+        ("gateway.prompt_tokens", r"(?i)(?:^|[._])(?:prompt|input)_?tokens$"),
+        ("gateway.output_tokens", r"(?i)(?:^|[._])(?:completion|output|generated)_?tokens$"),
+        ("gateway.ttft", r"(?i)(?:^|[._])(?:ttft|time_?to_?first_?token)(?:_?(?:ms|millis|s|secs?|seconds))?$"),
+    )
+)
 
 
 def _path_in(text: str) -> str:

@@ -42,6 +42,9 @@ CLUSTER_SHARE = 0.5
 BOUNDS = np.array([0.01 * 1.25**step for step in range(54)] + [np.inf])
 """Upper bounds of the buckets of durations, seconds: from 10 ms to half an hour, each a quarter wider than the one before."""
 
+TOKENS = np.array([0.0] + [float(2**power) for power in range(21)] + [np.inf])
+"""Upper bounds of the buckets of tokens, from none at all to a million."""
+
 _LEAST_TIMED = 0.9
 """Chosen: share of the answered requests whose duration must be told; one that only names slow requests tells of no other."""
 
@@ -206,19 +209,24 @@ def _count(counter: Counter[str], key: str) -> None:
 
 @dataclass
 class Took:
-    """How long the requests of a cell of the grid took.
+    """What the requests of a cell of the grid took: seconds, or tokens.
 
+    :param bounds: upper bounds of the buckets, shape (B,)
     :param counts: requests by bucket, shape (B,)
-    :param total: seconds of them all
+    :param total: sum of them all
     """
 
-    counts: Floats = field(default_factory=lambda: np.zeros(len(BOUNDS)))
+    bounds: Floats = field(default_factory=lambda: BOUNDS)
+    counts: Floats = field(init=False)
     total: float = 0.0
 
-    def add(self, seconds: float) -> None:
+    def __post_init__(self) -> None:
+        self.counts = np.zeros(len(self.bounds))
+
+    def add(self, amount: float) -> None:
         """Counts a request."""
-        self.counts[int(np.searchsorted(BOUNDS, seconds))] += 1.0
-        self.total += seconds
+        self.counts[int(np.searchsorted(self.bounds, amount))] += 1.0
+        self.total += amount
 
 
 @dataclass
@@ -263,7 +271,7 @@ class AccessSummary:
         self._quick: list[tuple[AccessLine, float]] = []
         self._answered_at: dict[str, float] = {}
         self._bins: dict[str, Counter[int]] = {name: Counter() for name in self._signals}
-        self._took: dict[int, Took] = {}
+        self._took: dict[str, dict[int, Took]] = {}
         self._alike: dict[tuple[int, str, bool], tuple[str, ...]] = {}
         self._tallies: dict[str, Tally] = {}
         self._durations: dict[str, Counter[int]] = {"client": Counter(), "proxy": Counter()}
@@ -325,9 +333,21 @@ class AccessSummary:
         for name in self._counts_as(line):
             self._bins[name][number] += 1
         if line.seconds is not None and _waited(line):
-            self._took.setdefault(number, Took()).add(line.seconds)
+            self._take(self._whole, number, line.seconds)
+        if not line.failed and self._subject.scope is Scope.GATEWAY:
+            for signal, amount in line.usage:
+                self._take(signal, number, amount)
         if line.asked and ((line.asked, line.served) in self._models or len(self._models) < _MAX_MODELS):
             self._models.setdefault((line.asked, line.served), Counter())[number] += 1
+
+    def _take(self, signal: str, number: int, amount: float) -> None:
+        bounds = TOKENS if signal.endswith("_tokens") else BOUNDS
+        self._took.setdefault(signal, {}).setdefault(number, Took(bounds)).add(amount)
+
+    @property
+    def _whole(self) -> str:
+        """The signal of how long whole requests take."""
+        return "latency.e2e" if self._subject.scope is Scope.REPLICA else "gateway.latency"
 
     def _counts_as(self, line: AccessLine) -> tuple[str, ...]:
         """The signals that a line counts for; lines that are alike in what decides it share the answer."""
@@ -404,19 +424,20 @@ class AccessSummary:
             yield Series("gateway.wrong_model", self._subject, times, misrouted, Origin("log", self._source))
 
     def histograms(self) -> Iterator[Histogram]:
-        """How long requests took, on the grid of the rates, if the log covers the window and tells it of nearly all of them."""
+        """What requests took, on the grid of the rates, if the log covers the window and tells it of nearly all of them."""
         self._tell_quick_failures()
         if self._span is None or self.untimed or not self._covers_window():
             return
-        timed = sum(float(took.counts.sum()) for took in self._took.values())
-        if timed < _LEAST_TIMED * sum(self._bins["2xx"].values()):
-            return
         first, last = int(self._span[0] // GRID), int(self._span[1] // GRID)
         times = np.minimum((np.arange(first, last + 1) + 1) * GRID, self._window.end)
-        cells = [self._took.get(number, _NOBODY) for number in range(first, last + 1)]
-        signal = "latency.e2e" if self._subject.scope is Scope.REPLICA else "gateway.latency"
-        rates, sums = np.array([one.counts for one in cells]) / GRID, np.array([one.total for one in cells]) / GRID
-        yield Histogram(signal, self._subject, times, BOUNDS, rates, sums, Origin(LOG, self._source))
+        for signal, took in sorted(self._took.items()):
+            if sum(float(cell.counts.sum()) for cell in took.values()) < _LEAST_TIMED * sum(self._bins["2xx"].values()):
+                continue
+            bounds = next(iter(took.values())).bounds
+            nobody = Took(bounds)
+            cells = [took.get(number, nobody) for number in range(first, last + 1)]
+            rates, sums = np.array([one.counts for one in cells]) / GRID, np.array([one.total for one in cells]) / GRID
+            yield Histogram(signal, self._subject, times, bounds, rates, sums, Origin(LOG, self._source))
 
     def _misrouted(self, times: Floats, first: int) -> Floats | None:
         """Requests per second that another model answered than usually does; None if no line names both models.
@@ -578,9 +599,6 @@ class AccessSummary:
             attrs["spacing"] = f"{median(self._gaps):.1f}"
         text = f"{self._again} of {self.count} requests had come before"
         yield self._event(self._repeat_at, _REPEATED, attrs, text)
-
-
-_NOBODY = Took()
 
 
 def _waited(line: AccessLine) -> bool:

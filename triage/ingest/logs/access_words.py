@@ -73,3 +73,12 @@ def seconds_of(name: str, value: str, bare: float = 1.0) -> float | None:
     """
     in_name = _unit_of(name)
     return None if in_name is None else span(value.strip('",;'), in_name or bare)
+
+
+_FIRST_UNIT = re2.compile(r"(?i)_?(ms|millis|s|secs?|seconds)$")
+
+
+def seconds_of_first(name: str, value: str) -> float | None:
+    """Seconds to the first token by an entry whose name says that: without a unit a whole number counts milliseconds."""
+    found = _FIRST_UNIT.search(name)
+    return span(value.strip('",;'), unit(found.group(1)) if found is not None else 1.0 if "." in value else 1e-3)

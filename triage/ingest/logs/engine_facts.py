@@ -25,12 +25,13 @@ ARGUMENTS: dict[str, str] = {
     "disable_overlap_schedule": "disable_overlap_schedule",
     "kv_cache_dtype": "kv_cache_dtype", "block_size": "block_size", "page_size": "block_size", "swap_space": "swap_space",
     "num_gpu_blocks_override": "num_gpu_blocks_override", "attention_backend": "attention_backend",
-    "enable_prefix_caching": "enable_prefix_caching", "disable_radix_cache": "disable_radix_cache",
-    "enable_chunked_prefill": "enable_chunked_prefill",
+    "enable_prefix_caching": "enable_prefix_caching", "enable_block_reuse": "enable_prefix_caching",
+    "disable_radix_cache": "disable_radix_cache", "enable_chunked_prefill": "enable_chunked_prefill",
     "speculative_algorithm": "speculative_algorithm", "num_speculative_tokens": "num_speculative_tokens",
     "kv_offloading_size": "kv_offloading_size", "kv_offloading_backend": "kv_offloading_backend",
     "cpu_offload_gb": "cpu_offload_gb",
-    "max_loras": "max_loras", "max_lora_rank": "max_lora_rank", "disaggregation_mode": "disaggregation_mode",
+    "max_loras": "max_loras", "max_loras_per_batch": "max_loras", "max_num_adapters_per_replica": "max_loras",
+    "max_lora_rank": "max_lora_rank", "disaggregation_mode": "disaggregation_mode",
 }  # fmt: skip
 """Arguments that are kept, by the names that engines give them: nothing else of a start-up line is (it may hold secrets)."""
 

@@ -57,6 +57,9 @@ _KINDS = (
 )
 """Parts of a service that serve together, and the objects that belong to it; operators write several words as one."""
 
+_SERVING_IMAGE = re2.compile(r"(?i)\b(?:vllm|sglang|tensorrt|trtllm|triton|tgi|text-generation|llama|ollama|lmdeploy|dynamo)")
+"""Images of engines, by the engine's name: another container on the same host is a database or an exporter."""
+
 _BARE_NAME = re2.compile(r"[A-Za-z][\w-]*")
 """A host's name without a domain; no address is one."""
 
@@ -114,7 +117,7 @@ class Selection:
         """
         address = first(labels, identity)
         if address:
-            known = self.replica_at(address) or self._bearing(labels)
+            known = self.replica_at(address) or self._bearing(labels) or self._of_its_image(labels)
             return Subject(Scope.REPLICA, known or authority(address)) if known or self.names_service(labels) else None
         pod = self.places.pod(labels)
         if pod:
@@ -139,6 +142,14 @@ class Selection:
     def _bearing(self, labels: Labels) -> str:
         """The id of the replica whose engine's own series bear an id of this series (its worker, its actor)."""
         return next((self.marks[value] for label, value in labels.items() if value in self.marks and _is_mark(label)), "")
+
+    def _of_its_image(self, labels: Labels) -> str:
+        """The id of the only engine on the host of an exporter that tells of a container with an engine's image."""
+        if not _SERVING_IMAGE.search(labels.get("image", "")):
+            return ""
+        here = host(labels.get("instance", ""))
+        found = {one for address, one in self.replicas.items() if here and host(address) == here}
+        return next(iter(found)) if len(found) == 1 else ""
 
     def _in_container(self, name: str) -> str:
         """The id of the only replica that is scraped at a name without a domain, as containers of one host have them."""
