@@ -16,6 +16,9 @@ _PINNED = 0.93
 _LEAST_IN_FLIGHT = 8.0
 """Of fewer requests a step of one is more than the tenth by which a flat number may move."""
 
+_ROOMY = 0.7
+"""Chosen: a cache that no sample shows fuller than this was not full between two of them."""
+
 _WISP = 0.1
 """Chosen: share of those in flight that may wait for the next step of their engine without there being a queue."""
 
@@ -43,6 +46,14 @@ def kv_stranded(frame: Frame, replica: Subject) -> Floats | None:
     fill = frame.cells("kv.fill", replica)
     most = _share_for(frame, replica, float(longest)) if isinstance(longest, int | float) else None
     return None if fill is None or most is None else np.clip(fill - most, 0.0, 1.0)
+
+
+def preemptions(frame: Frame, replica: Subject) -> Floats | None:
+    """None of an engine that counts none and whose cache was never near full: it throws out for lack of blocks alone."""
+    fill = frame.cells("kv.fill", replica)
+    if fill is None or np.isnan(fill).all() or np.nanmax(fill) >= _ROOMY:
+        return None
+    return np.where(np.isnan(fill), np.nan, 0.0)
 
 
 def kv_per_request(frame: Frame, replica: Subject) -> Floats | None:
@@ -149,6 +160,7 @@ DERIVATIONS = (
         First((Of("kv.usage"), Quotient(Of("kv.used"), Of("kv.capacity"), 1.0))),
     ),
     Derivation("kv.needed", ("length.prompt", "length.generation", "batch.running", "kv.capacity"), kv_needed),
+    Derivation("preemptions", ("kv.fill",), preemptions),
     Derivation("kv.stranded", ("kv.fill", "batch.running", "kv.capacity"), kv_stranded),
     Derivation("kv.per_request", ("kv.fill", "batch.running"), kv_per_request),
     Derivation("prefill.repeated", ("tokens.prompt_computed", "tokens.prompt_cached", "length.prompt"), computed_again),

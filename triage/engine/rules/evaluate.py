@@ -44,6 +44,15 @@ class Way:
         return "weak" if self.usual else self.alternative.grade
 
 
+def _leaves_doubt(against: Outcome) -> bool:
+    """Whether what would refute something could have been looked at, and was not.
+
+    A setting that nobody states is as it is with everybody: who has another one states it.
+    """
+    unknown = [look.evidence for look in against.looks if look.evidence.verdict is UNKNOWN]
+    return against.verdict is UNKNOWN and not (unknown and all(one.signal.startswith("fact:") for one in unknown))
+
+
 @dataclass(frozen=True)
 class Answer:
     """A rule's verdict on one subject.
@@ -79,7 +88,7 @@ class Answer:
     @property
     def doubtful(self) -> bool:
         """Whether what would contradict the best of what holds could not be looked at."""
-        unasked = self.refuted is not None and self.refuted.verdict is UNKNOWN
+        unasked = self.refuted is not None and _leaves_doubt(self.refuted)
         return unasked or all(way.doubtful for way in self.holding)
 
     @property
@@ -328,7 +337,7 @@ def _way(alternative: Alternative, judge: Judge) -> Way:
         verdict = ABSENT
     elif verdict is PRESENT and not _given(alternative.needs, judge):
         verdict = UNKNOWN
-    doubtful = against is not None and against.verdict is UNKNOWN
+    doubtful = against is not None and _leaves_doubt(against)
     usual = verdict is PRESENT and alternative.grade != "proof" and _is_usual(alternative.condition, judge)
     return Way(alternative, verdict, outcome, against, doubtful, usual)
 
