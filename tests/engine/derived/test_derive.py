@@ -22,6 +22,7 @@ def test_every_derived_signal_has_its_derivation() -> None:
         "kv.usage",
         "kv.evictable",
         "node.cpu_busy",
+        "preemptions",
     }
 
 
@@ -272,6 +273,14 @@ def test_uptime_and_restarts() -> None:
     assert tail(frame, "replica.uptime") == pytest.approx(300)
     assert cells(frame, "replica.uptime")[0] == pytest.approx(3600 - 600 + 15)
     assert float(np.nansum(cells(frame, "replica.restarted")) * frame.grid.step) == pytest.approx(1)
+
+
+def test_a_restart_is_when_the_process_began_and_not_when_it_was_asked_first() -> None:
+    """It loads for five minutes before it answers a scrape."""
+    begin = frame_of({}).recording.window.start
+    frame = derived({"process.start_time": lambda t: begin - 3600 if t <= 100 else nan if t <= 450 else begin + 150})
+    found = np.flatnonzero(np.nan_to_num(cells(frame, "replica.restarted")))
+    assert [float(frame.grid.times[one]) for one in found] == [begin + 150]
 
 
 # Cards and hosts

@@ -42,6 +42,13 @@ def test_stranded_cache_is_beyond_what_the_running_could_hold_at_most(running: f
     assert last(frame, "kv.stranded") == pytest.approx(stranded)
 
 
+@pytest.mark.parametrize(("fill", "thrown"), [(0.1, 0.0), (0.8, None)])
+def test_an_engine_with_room_in_its_cache_throws_nothing_out(fill: float, thrown: float | None) -> None:
+    """Where it counts no preemptions; what it counts is believed."""
+    assert last(frame_of(kv(4.0, fill)), "preemptions") == thrown
+    assert last(frame_of(kv(4.0, fill) | {"preemptions": {"a": 0.5}}), "preemptions") == 0.5
+
+
 @pytest.mark.parametrize(("running", "share"), [(0.0, 0.8), (0.5, 0.8), (4.0, 0.2)])
 def test_cache_for_each_request_counts_at_least_one(running: float, share: float) -> None:
     """What is held while nobody runs is as much as one would hold."""

@@ -25,6 +25,15 @@ def test_ready_and_silent_is_falsely_ready(rows: dict[str, Row], expected: float
     assert cells[-1] == expected
 
 
+def test_who_works_is_not_falsely_ready_whoever_says_that_it_is() -> None:
+    """Without anybody's word on readiness an engine that makes tokens is none; of a silent one nobody can tell."""
+    frame = frame_of({"batch.running": {"a": 5.0, "b": before_and_after(5.0, NAN)}, "tokens.generation": {"a": 90.0}})
+    working, silent = (frame.cells("replica.falsely_ready", replica(name)) for name in "ab")
+    assert working is not None
+    assert working[-1] == 0.0
+    assert silent is None or not (silent == 0.0).any()
+
+
 def test_a_gap_in_the_scrapes_of_a_living_process_is_not_taken_for_death() -> None:
     """The same process goes on after the gap, so it worked all the time."""
     gap: list[float] = [1.0] * 50 + [0.0] * 10 + [1.0] * 20

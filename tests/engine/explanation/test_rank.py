@@ -86,6 +86,21 @@ def test_an_effect_that_is_only_possible_explains_nothing_likely_that_was_seen_b
     assert roots(kind("c", "a", onset=20.0), effect, likely) == ["c"]
 
 
+def test_an_effect_explains_nothing_likely_of_which_a_sign_is_as_old() -> None:
+    """All were gone, which may be a death; all came back together, which is more."""
+    effect = replace(kind("a", "b", onset=0.0, proof=0), effect=True)
+    assert roots(effect, replace(kind("b", onset=1000.0), sign=0.0)) == ["b", "a"]
+    assert roots(effect, replace(kind("b", onset=1000.0), sign=500.0)) == ["a"]
+    assert roots(kind("c", "a", onset=0.0), effect, replace(kind("b", onset=1000.0), sign=0.0)) == ["c"]
+
+
+def test_what_came_after_the_harm_and_went_before_it_stands_behind_its_equals() -> None:
+    passing = replace(kind("a", severity="critical"), passing=True)
+    assert roots(passing, kind("b")) == ["b", "a"]
+    assert roots(passing, kind("b", proof=0)) == ["a", "b"]
+    assert roots(replace(passing, sustains=True), kind("b")) == ["a", "b"]
+
+
 def test_what_has_no_name_stands_behind_what_has_one() -> None:
     nameless = replace(kind("a"), otherwise=True)
     assert roots(nameless, kind("b", proof=0)) == ["b", "a"]

@@ -641,3 +641,40 @@ def test_a_few_lines_of_a_log_prove_that_another_model_answers() -> None:
     assert [(one.attrs["count"], one.attrs["more"], one.attrs["asked"], one.attrs["served"]) for one in found] == [
         ("6", "yes", "large", "small-q8")
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "usage"),
+    [
+        (
+            (
+                '{"msg": "completion", "status": 200, "usage": {"prompt_tokens": 900, "completion_tokens": 30, '
+                '"prompt_tokens_details": {"cached_tokens": 0}}, "ttft_ms": 1200, "max_tokens": 4096}'
+            ),
+            {"gateway.prompt_tokens": 900.0, "gateway.output_tokens": 30.0, "gateway.cached_tokens": 0.0, "gateway.ttft": 1.2},
+        ),
+        (
+            "method=POST path=/v1/x status=200 latency_ms=900 input_tokens=900 output_tokens=30 time_to_first_token=0.25",
+            {"gateway.prompt_tokens": 900.0, "gateway.output_tokens": 30.0, "gateway.ttft": 0.25},
+        ),
+        ('{"status": 200, "path": "/v1/x", "max_tokens": 30, "total_tokens": 90}', {}),
+    ],
+)
+def test_usage_of_an_answer(line: str, usage: dict[str, float]) -> None:
+    """What answers count of themselves, in the log of who passes them on; limits and sums of both are no counts of one."""
+    parsed = parse_access(line.encode())
+    assert parsed is not None
+    assert dict(parsed.usage) == usage
+
+
+def test_tokens_of_all_lines_make_distributions() -> None:
+    summary = AccessSummary(GATEWAY, WINDOW, "gateway.log")
+    line = parse_access(b'{"status": 200, "prompt_tokens": 900, "cached_tokens": 0, "ttft_ms": 500}')
+    assert line is not None
+    for number in range(110):
+        summary.add(line, 9_000.0 + 20 * number)
+    found = {one.signal: one for one in summary.histograms()}
+    assert sorted(found) == ["gateway.cached_tokens", "gateway.prompt_tokens", "gateway.ttft"]
+    prompts = found["gateway.prompt_tokens"]
+    assert float(prompts.sums.sum() / prompts.rates.sum()) == pytest.approx(900)
+    assert float(found["gateway.cached_tokens"].sums.sum()) == 0.0

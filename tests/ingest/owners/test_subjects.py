@@ -340,6 +340,29 @@ def test_replica_that_another_program_names() -> None:
     assert found.replica(dead, ["endpoint"]) == replica("10.0.0.9:8000")
 
 
+def test_replica_whose_worker_another_program_names() -> None:
+    """A runtime calls workers by ids that engines' own series bear, short or in full; of two bearers neither is meant."""
+    first = {"ReplicaId": "app#LLM#k3qv9e2x", "WorkerId": "00ab", "NodeId": "n"}
+    second = {"ReplicaId": "app#LLM#zt01mmfa", "WorkerId": "00cd", "NodeId": "n"}
+    one = engine(instance="10.0.0.1:8080", service="llm-prod", **first)
+    two = engine(instance="10.0.0.2:8080", service="llm-prod", **second)
+    found = selection([one, two])
+    assert found.replica({"replica": "k3qv9e2x"}, ["replica"]) == replica("10.0.0.1:8080")
+    assert found.replica({"replica": "other", "WorkerId": "00cd"}, ["replica"]) == replica("10.0.0.2:8080")
+    assert found.replica({"replica": "other", "NodeId": "n"}, ["replica"]) is None
+
+
+def test_container_of_an_engines_image() -> None:
+    """A container beside the only engine of its host is that engine if its image is one; a database is not, nor one of two."""
+    found = selection([engine(instance="host-1:3000", service="llm-prod"), engine(instance="host-2:3000", service="llm-prod")])
+    image = "ghcr.io/huggingface/text-generation-inference:3.3.6"
+    assert found.replica({"name": "x", "image": image, "instance": "host-1:8088"}, ["name"]) == replica("host-1:3000")
+    assert found.replica({"name": "x", "image": "postgres:16", "instance": "host-1:8088"}, ["name"]) is None
+    assert found.replica({"name": "x", "image": image, "instance": "host-9:8088"}, ["name"]) is None
+    both = selection([engine(instance="host-1:3000", service="llm-prod"), engine(instance="host-1:3001", service="llm-prod")])
+    assert both.replica({"name": "x", "image": image, "instance": "host-1:8088"}, ["name"]) is None
+
+
 def test_gateway_with_a_name_of_its_own() -> None:
     """A router's own service name says nothing while there is one service; with others around it must name ours."""
     ours = engine(pod="llm-prod-0", instance="10.0.0.1:8000", service="llm-prod")

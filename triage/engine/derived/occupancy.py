@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from triage.engine.derived.arithmetic import constant, first_measured, mean_latency, own_total, quotient, ratio, total
+from triage.engine.derived.arithmetic import constant, first_measured, known_to, mean_latency, own_total, quotient, ratio, total
 from triage.engine.derived.derivation import Derivation
 from triage.engine.derived.formula import Averaged, First, Of, Quotient, Ratio
 from triage.engine.frame import Frame
@@ -18,9 +18,6 @@ _LEAST_IN_FLIGHT = 8.0
 
 _ROOMY = 0.7
 """Chosen: a cache that no sample shows fuller than this was not full between two of them."""
-
-_WISP = 0.1
-"""Chosen: share of those in flight that may wait for the next step of their engine without there being a queue."""
 
 _LEAST_CELLS = 10
 """Fewer moments tell nothing of how a number moves."""
@@ -107,15 +104,12 @@ def idle(frame: Frame, replica: Subject) -> Floats | None:
 
 
 def pinned(frame: Frame, _service: Subject) -> Floats | None:
-    """1 while about as many requests are in flight as there ever were, and hardly any of them waits at an engine.
-
-    One that comes in the middle of a step waits for the next; where many are in flight there is always one.
-    """
+    """1 while about as many requests are in flight as there ever were, and less than one waits at each engine: for its next step."""
     waiting, held = total(frame, "queue.waiting"), first_measured(total(frame, "gateway.active"), total(frame, "batch.running"))
     if waiting is None or held is None or (~np.isnan(held)).sum() < _LEAST_CELLS:
         return None
     most = float(np.nanmax(held))
-    flat = (held >= _PINNED * most) & (held >= _LEAST_IN_FLIGHT) & (waiting < np.maximum(1.0, _WISP * held))
+    flat = (held >= _PINNED * most) & (held >= _LEAST_IN_FLIGHT) & (waiting < np.maximum(1, known_to(frame, "queue.waiting")))
     return np.where(np.isnan(held) | np.isnan(waiting), np.nan, flat.astype(float))
 
 
