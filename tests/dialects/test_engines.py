@@ -304,7 +304,6 @@ LEFT_OUT = {
         "trtllm_kv_cache_iter_partial_reused_blocks_total",
         "trtllm_kv_cache_iter_reused_blocks_total",
         "trtllm_kv_cache_missed_blocks_total",
-        "trtllm_kv_cache_reused_blocks_total",
         "trtllm_kv_cache_used_blocks",
         "trtllm_num_context_requests",
         "trtllm_num_generation_requests",

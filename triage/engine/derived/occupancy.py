@@ -104,7 +104,7 @@ def idle(frame: Frame, replica: Subject) -> Floats | None:
 
 
 def pinned(frame: Frame, _service: Subject) -> Floats | None:
-    """1 while about as many requests are in flight as there ever were, and less than one waits at each engine: for its next step."""
+    """1 while about as many requests are in flight as there ever were, and less than one waits at each engine."""
     waiting, held = total(frame, "queue.waiting"), first_measured(total(frame, "gateway.active"), total(frame, "batch.running"))
     if waiting is None or held is None or (~np.isnan(held)).sum() < _LEAST_CELLS:
         return None
