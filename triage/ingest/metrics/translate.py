@@ -20,7 +20,7 @@ from triage.ingest.metrics.rates import sample_step
 from triage.ingest.misrouting import Homes
 from triage.ingest.owners.identity import lost_labels
 from triage.ingest.owners.parts import Engines
-from triage.ingest.owners.places import first, own_target
+from triage.ingest.owners.places import first, host, own_target
 from triage.ingest.owners.subjects import Selection, select
 from triage.ingest.owners.traits import replica_traits
 from triage.ingest.raw import RawSeries
@@ -276,7 +276,32 @@ class _Reading:
         for card in {card for card, _ in self._places if (card, Scope.NODE) not in self._places}:
             nodes = {node for owner in links[card] for node in links.get(owner, ())}
             links[card] |= nodes if len(nodes) == 1 else set()
+        for card, owner in self._cards_of_lone_engines().items():
+            links[card].add(owner)
         return {subject: tuple(sorted(links[subject])) for subject in sorted(links)}
+
+    def _cards_of_lone_engines(self) -> dict[Subject, Subject]:
+        """On hosts without pods: the cards of a host with one engine, if it has just as many as the engine takes.
+
+        Nobody says there whose a card is, and nobody else is there to have it.
+        """
+        selection = self._selection
+        engines: dict[str, set[str]] = {}
+        for replica, node in selection.node_of.items():
+            engines.setdefault(node, set()).add(replica)
+        cards: dict[str, list[Subject]] = {}
+        for (card, scope), (_, places) in self._places.items():
+            if scope is Scope.NODE and len(places) == 1:
+                cards.setdefault(next(iter(places)), []).append(card)
+        foreign = {selection.places.node_at.get(host(target)) for target in selection.targets}
+        takes = selection.service.facts.get("gpus_per_replica", 1)
+        return {
+            card: Subject(Scope.REPLICA, next(iter(engines[node])))
+            for node, here in sorted(cards.items())
+            if len(engines.get(node, ())) == 1 and node not in foreign and len(here) == takes
+            if not any((one, Scope.REPLICA) in self._places for one in here)
+            for card in here
+        }
 
 
 def _target_dialects(series: Sequence[RawSeries], index: Index) -> dict[tuple[str, str], str]:
