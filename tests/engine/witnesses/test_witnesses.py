@@ -354,9 +354,11 @@ def test_a_gauge_that_falls_to_nought_and_is_not_missed(signal: str, other: str,
     assert ("not-wired" in of(frame({f"{signal}@replica/a": Shift(2.0, 0.0)}, histograms=told))) is found
 
 
-@pytest.mark.parametrize(("tokens", "found"), [(Shift(200.0, 190.0), True), (Shift(200.0, 0.0), False)])
+@pytest.mark.parametrize(
+    ("tokens", "found"), [(Shift(200.0, 190.0), True), (Shift(200.0, 0.0), False), (Shift(float("nan"), 200.0), False)]
+)
 def test_a_card_without_power_that_makes_tokens(tokens: Shift, found: bool) -> None:
-    """Nothing is drawn by a card that makes nothing."""
+    """Nothing is drawn by a card that makes nothing; of an engine that nobody heard before nothing can be said."""
     made = frame({"gpu.power@gpu/g0": Shift(300.0, 0.0), "tokens.generation@replica/a": tokens})
     assert ("not-wired" in of(made)) is found
 

@@ -192,10 +192,10 @@ def _still_works(frame: Frame, subject: Subject, at: int) -> str:
     rows = [cells for one in replicas if (cells := frame.cells("tokens.generation", one)) is not None]
     if not rows or len(rows) < len(replicas):
         return ""
-    least = [
-        float(np.nanmedian(row[at:])) >= float(np.nanmedian(row[:at])) / 2 > 0 for row in rows if not np.isnan(row[at:]).all()
-    ]
-    return catalogue()["tokens.generation"].noun if len(least) == len(rows) and all(least) else ""
+    if any(np.isnan(row[part]).all() for row in rows for part in _parts(at)):
+        return ""
+    goes_on = (float(np.nanmedian(row[at:])) >= float(np.nanmedian(row[:at])) / 2 > 0 for row in rows)
+    return catalogue()["tokens.generation"].noun if all(goes_on) else ""
 
 
 def _parts(at: int) -> tuple[slice, slice]:
