@@ -17,10 +17,10 @@ from triage.plugins import load_collectors
 COLLECTORS = "changes endpoints host logs nvml prometheus"
 
 DIALECTS = """
-aibrix alertmanager amd_gpu argo_cd argo_rollouts cadvisor cadvisor_docker dcgm dynamo envoy envoy_ai_gateway flux gaie
-haproxy istio keda kube_state_metrics kubelet litellm llamacpp lmcache lmdeploy nginx nginx_ingress nim node_exporter
-nvidia_gpu_exporter otel_genai otel_http_client production_stack_router prometheus quality_probe ray_node ray_serve sglang
-sglang_router tgi triton trtllm trtllm_disagg vllm vllm_router
+aibrix alertmanager amd_gpu apisix argo_cd argo_rollouts caddy cadvisor cadvisor_docker dcgm dynamo envoy envoy_ai_gateway
+flux gaie haproxy istio keda kong kube_state_metrics kubelet litellm llamacpp lmcache lmdeploy nginx nginx_ingress nim
+node_exporter nvidia_gpu_exporter otel_genai otel_http_client production_stack_router prometheus quality_probe ray_node
+ray_serve sglang sglang_router tgi traefik triton trtllm trtllm_disagg vllm vllm_router
 """
 
 
