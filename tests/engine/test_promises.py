@@ -81,7 +81,9 @@ def test_the_sum_of_all_times_says_how_many_can_be_beyond() -> None:
 @given(
     counts=some.lists(some.integers(0, 40), min_size=5, max_size=5).filter(lambda counts: sum(counts) > 0),
     promise=some.floats(0.05, 6.0),
-    places=some.lists(some.floats(0.0, 0.999), min_size=5, max_size=5),
+    places=some.lists(
+        some.floats(0.001, 0.999), min_size=5, max_size=5
+    ),  # its upper bound belongs to a bucket, its lower does not
 )
 def test_the_ledger_never_contradicts_the_requests_behind_the_buckets(
     counts: list[int], promise: float, places: list[float]
@@ -452,6 +454,12 @@ def test_where_all_that_was_asked_is_counted_as_answered_nothing_failed() -> Non
     assert vital(frame_of({"gateway.requests": 10, "gateway.2xx": 9.5}, objectives=objectives), "error_ratio").state is OPEN
     refused = {"gateway.requests": 10, "gateway.2xx": 9.5, "gateway.4xx": 0.5}
     assert vital(frame_of(refused, objectives=objectives), "error_ratio").state is KEPT
+
+
+def test_answers_are_those_of_whoever_counts_the_requests() -> None:
+    """A log of a few lines beside a gateway that counts all requests and no answers."""
+    told = {"gateway.requests@gateway/a": 30, "gateway.requests@gateway/log": 0.05, "gateway.2xx@gateway/log": 0.05}
+    assert vital(derived({**told, "batch.running": 8.0}), "answers").state is KEPT
 
 
 def test_replicas_that_nobody_hears_while_a_proxy_gets_its_answers_from_them() -> None:

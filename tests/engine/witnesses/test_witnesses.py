@@ -134,6 +134,20 @@ def test_an_engine_that_hangs_is_not_frozen() -> None:
     assert str(one.subject) == "replica/a"
 
 
+def test_what_is_told_more_often_than_it_is_made_is_frozen_once_it_stands_still() -> None:
+    """Pushed every 30 s and scraped every 15 s, of all replicas: the gateway gets its answers from somebody."""
+
+    def pushed(moment: float) -> Callable[[float], float]:
+        return lambda offset: wave(float(np.floor(min(offset, moment) / 30.0)) * 30.0)
+
+    signals: dict[str, object] = {f"gpu.{name}@gpu/g0": pushed(120.0) for name in ("util", "temp", "mem_used")}
+    signals |= {f"tokens.generation@replica/{one}": lambda t: wave(t) if t < 120 else 0.0 for one in "ab"}
+    for answers, declared, found in ((9.0, 2.0, True), (0.0, 2.0, False), (9.0, 3.0, False)):
+        dialects = {one.partition("@")[0]: "dcgm" for one in signals if one.startswith("gpu.")}
+        made = frame({**signals, "gateway.2xx": answers}, facts={"replicas": declared}, dialects=dialects)
+        assert ("frozen" in of(made)) is found
+
+
 def test_a_host_whose_exporter_repeats_itself_is_frozen() -> None:
     """A host is never still to the last digit."""
     host = {f"node.{name}": until(60.0) for name in ("cpu_busy_cores", "net_receive", "memory_available")}

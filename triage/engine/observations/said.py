@@ -370,6 +370,7 @@ _DOES_NOT = re2.compile(
 )
 """The same words, denied."""
 
+
 _OF_ONE = re2.compile(
     r"(?i)\b(?:(?:from|of|for|in|to) (?:the |a |this )?(?:model )?(?:response|answer|output|completion|request)|tool calls?)\b"
 )
@@ -377,25 +378,49 @@ _OF_ONE = re2.compile(
 
 
 def _is_no_harm(one: _Statement, ends: bool, frame: Frame) -> bool:
-    """Whether lines that nobody understands do no harm by their own words, or by their number, where users are well.
+    """Whether lines do no harm by their own words, or by their number, where users are well.
 
-    That is what will change in a later version, what passes by and is tried again or corrected, and what is said of single
-    requests, so few that the promise would be kept if each of them had failed.
+    That is what will change in a later version, what passes by and is tried again or corrected, and lines so few that the promise
+    about failures would be kept if each of them had cost a request: those that are said of requests, and where users are seen to
+    be well all others, too, but for those of programs of an unknown kind (a desk, a probe): they may speak for users of what no
+    counter tells. What is known to be no more than a warning harms nobody then, however often it is said.
     """
-    if ends or one.first.kind != "residue":
+    if ends:
         return False
+    if one.first.kind == "log":
+        return not _is_grave(one.first) and _users_are_seen_well(frame)
     text = one.first.text
     passes_by = _PASSES_BY.search(text) is not None and _DOES_NOT.search(text) is None
-    if passes_by or _LATER.search(text) is not None:
+    if one.first.kind == "residue" and (passes_by or _LATER.search(text) is not None):
         return True
-    return _OF_ONE.search(text) is not None and one.count <= _may_fail(frame)
+    speaks_for_users = one.first.attrs.get("emitter", "") == "other"
+    well = _OF_ONE.search(text) is not None or (_users_are_seen_well(frame) and not speaks_for_users)
+    return well and one.count <= _may_fail(frame)
+
+
+def _users_are_seen_well(frame: Frame) -> bool:
+    """Whether both failures and times are counted and well: all that users notice of an interactive service."""
+    return _may_fail(frame) > 0 and any(
+        one.state is Promised.KEPT and one.unit == "seconds" and one.name.startswith(_TIMES) for one in ledger(frame)
+    )
+
+
+_TIMES = ("ttft", "e2e", "itl")
+_COUNTED = ("requests.distinct", "gateway.requests", "gateway.upstream_requests", "http.requests", "finished")
+"""Who counts requests."""
 
 
 def _may_fail(frame: Frame) -> float:
     """How many requests of the window may fail while the promise about failures is kept; 0 where nobody counts them."""
-    kept = [one for one in ledger(frame) if one.name == "error_ratio" and one.state is Promised.KEPT and one.limit is not None]
-    served = statistic(frame, "finished", tuple(frame.of("finished")), "sum", frame.grid.window, Combine.SUM)
-    return min((one.limit or 0.0 for one in kept), default=0.0) * (served.low if served is not None else 0.0)
+    return frame.remembered("may fail", lambda: _count_that_may_fail(frame))
+
+
+def _count_that_may_fail(frame: Frame) -> float:
+    limits = [
+        one.limit for one in ledger(frame) if one.name == "error_ratio" and one.state is Promised.KEPT and one.limit is not None
+    ]
+    counts = (statistic(frame, name, tuple(frame.of(name)), "sum", frame.grid.window, Combine.SUM) for name in _COUNTED)
+    return min(limits, default=0.0) * max((count.low for count in counts if count is not None), default=0.0)
 
 
 def _is_retried(one: _Statement, frame: Frame) -> bool:

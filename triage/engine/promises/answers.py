@@ -9,10 +9,10 @@ from triage.engine.derived.arithmetic import first_measured, total
 from triage.engine.frame import Frame
 from triage.engine.promises.entries import Entry, began, is_stale, last_seen, now, open_vital, service_of
 from triage.engine.promises.table import DELAYS
-from triage.engine.statistics import MOMENT
+from triage.engine.statistics import MOMENT, together
 from triage.model.diagnosis import Promised, Vital
 from triage.model.recording import Floats, Subject
-from triage.model.vocabulary import Scope
+from triage.model.vocabulary import Combine, Scope
 
 NAME = "answers"
 _TITLE = "answers at all"
@@ -234,10 +234,11 @@ class Outside:
 def _answered_outside(frame: Frame) -> Outside | None:
     """Share of the requests that get an answer now, by clients or the gateway; None if nobody asks or nobody counts."""
     for whole, good, bad in _OUTSIDE:
-        asked = total(frame, whole)
+        who = [one for one in frame.of(whole) if any(one in frame.of(name) for name in (good, bad) if name)]
+        asked = _sum(frame, whole, who)
         if asked is None or is_stale(frame, (whole,)):
             continue
-        ok, lost = (total(frame, name) if name else None for name in (good, bad))
+        ok, lost = (_sum(frame, name, who) if name else None for name in (good, bad))
         given = ok if ok is not None else None if lost is None else asked - np.nan_to_num(lost)
         if given is None:
             continue
@@ -250,6 +251,12 @@ def _answered_outside(frame: Frame) -> Outside | None:
             share = float(np.nan_to_num(given[span])[known].sum()) * frame.grid.step / count
             return Outside(min(max(share, 0.0), 1.0), count, cells)  # what ends now may have come before
     return None
+
+
+def _sum(frame: Frame, signal: str, who: list[Subject]) -> Floats | None:
+    """What those count together who count both requests and what becomes of them: another one's answers are of other requests."""
+    rows = [cells for one in who if (cells := frame.cells(signal, one)) is not None]
+    return together(rows, Combine.SUM) if rows else None
 
 
 def _enough(asked: Floats, span: slice, step: float) -> slice:

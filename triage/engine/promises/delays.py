@@ -47,6 +47,10 @@ _EXPECTED = 5.0
 _LEAST_COUNT = 1e-6
 """Below this a count is zero but for rounding."""
 
+_SCATTER = 0.7
+"""Chosen: standard deviation of the logarithm of a time between tokens. Tokens of one batch come with its steps, and a step with
+a chunk of somebody's prompt takes twice as long."""
+
 _LEAST_KNOWN = 0.5
 """A promise is kept only if at least half of the window was seen."""
 
@@ -148,8 +152,8 @@ def _service(delay: Delay, name: str, frame: Frame) -> Entry | None:
 def _by_the_batch(delay: Delay, name: str, frame: Frame) -> Entry | None:
     """A promise about the time between tokens that nobody measures and that the mean time by Little's law lets no doubt about.
 
-    The mean of the slowest replica must be so far below it that no log-normal has its quantile beyond. It can only be kept: in
-    the batch are also those whose first token is still being made.
+    The mean of the slowest replica must be so far below it that its quantile is not beyond, as times between tokens of a batch
+    scatter. It can only be kept: in the batch are also those whose first token is still being made.
     """
     promise, rows = frame.recording.objectives.get(name), frame.of("token.time")
     if delay.base != "itl" or promise is None or not rows or is_stale(frame, ("batch.running", "tokens.generation")):
@@ -159,7 +163,7 @@ def _by_the_batch(delay: Delay, name: str, frame: Frame) -> Entry | None:
         return None
     match = _PROMISE.fullmatch(name)
     quantile_ = _QUANTILES[match[2] if match else "p95"][1]
-    if _furthest(float(np.nanmean(times)), quantile_) > promise:
+    if _furthest_token(float(np.nanmean(times)), quantile_) > promise:
         return None
     reason = f"by requests in the batch and tokens a second it takes {quantity(float(np.nanmean(times)), 'seconds')} on average"
     return Entry(
@@ -181,6 +185,13 @@ def _furthest(mean: float, share: float) -> float:
     from statistics import NormalDist
 
     return mean * exp(NormalDist().inv_cdf(share) ** 2 / 2)
+
+
+def _furthest_token(mean: float, share: float) -> float:
+    """The same of times between tokens, which scatter less than times of requests."""
+    from statistics import NormalDist
+
+    return mean * exp(NormalDist().inv_cdf(share) * _SCATTER - _SCATTER**2 / 2)
 
 
 def _title(delay: Delay, name: str) -> str:

@@ -89,10 +89,11 @@ def works(frame: Frame, voices: Voices, subject: Subject, since: float, until: f
         return False
     match subject.scope:
         case Scope.REPLICA:
-            return _is_served(frame, subject, inside)
+            return _is_served(frame, subject, inside) or _all_serve(frame, inside)
         case Scope.GPU | Scope.GATEWAY:
             replicas = frame.related(subject, Scope.REPLICA) or frame.recording.subjects[Scope.REPLICA]
-            return computes(frame, replicas, inside) or (subject.scope is Scope.GPU and _is_asked(frame, inside))
+            asked = subject.scope is Scope.GPU and (_is_asked(frame, inside) or _all_serve(frame, inside))
+            return asked or computes(frame, replicas, inside)
         case Scope.NODE:
             carried = {one for scope in (Scope.REPLICA, Scope.GPU) for one in frame.related(subject, scope)}
             return any(
@@ -124,6 +125,29 @@ def _is_asked(frame: Frame, inside: Bools) -> bool:
         total(frame, "backend.requests"), total(frame, "gateway.requests"), total(frame, "requests.attempts")
     )
     return arrivals is not None and _mostly(arrivals[inside])
+
+
+def _all_serve(frame: Frame, inside: Bools) -> bool:
+    """Whether a gateway gets as many answers as before while all replicas are heard and not one is seen to work.
+
+    Somebody gives them.
+    """
+    replicas, declared = frame.recording.subjects[Scope.REPLICA], frame.recording.fact("replicas")
+    answers = first_measured(total(frame, "gateway.2xx"), total(frame, "gateway.upstream_2xx"))
+    if answers is None or not isinstance(declared, float | int) or len(replicas) < declared:
+        return False
+    if computes(frame, replicas, inside) or not all(_is_heard(frame, one, inside) for one in replicas):
+        return False
+    usual = answers[: int(np.argmax(inside))]
+    if not len(usual) or np.isnan(usual).all() or not _mostly(answers[inside]):
+        return False
+    return float(np.nanmean(answers[inside])) >= _HALF * float(np.nanmean(usual)) > 0
+
+
+def _is_heard(frame: Frame, replica: Subject, inside: Bools) -> bool:
+    """Whether an engine tells all the time how much it does."""
+    beats = [cells[inside] for name in _WORK if (cells := frame.cells(name, replica)) is not None]
+    return bool(beats) and float((~np.isnan(np.stack(beats)).all(axis=0)).mean()) >= _MOST
 
 
 def _is_served(frame: Frame, replica: Subject, inside: Bools) -> bool:

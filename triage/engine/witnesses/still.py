@@ -23,6 +23,9 @@ _LEAST_SECONDS = 300.0
 _RESTLESS = 0.8
 """A value never rests if it changes in this share of its samples, at its subject or at a twin."""
 
+_SLOWEST_PACE = 4
+"""Chosen: who is scraped four times as often as he has news; beyond that a value that moves now and then seems restless."""
+
 _LEAST_SIGNALS = 3
 """Single values may stand still (a full memory, a clock at its top); so many that never rest do not do it together."""
 
@@ -57,13 +60,14 @@ def frozen_voices(frame: Frame, voices: Voices) -> Seen:
         asked = [voice for voice in several if not voice.is_scraper and voice.subject.scope in _SCOPES]
         motion = _Motion(dialect, asked, voices)
         for row, voice in enumerate(asked):
-            if motion.number[row] < _LEAST_SIGNALS or not _is_fine_enough(voice):
+            if motion.number[row] < _LEAST_SIGNALS or not _is_fine_enough(voice, motion.pace):
                 continue
             judged.add(("instrument", "frozen", voice.subject.scope))
-            if not motion.may_stand_still(row, _least(voice)):
+            least = _least(voice, motion.pace)
+            if not motion.may_stand_still(row, least):
                 continue
             restless = [one for one in voice.series if motion.is_restless(row, one.signal)]
-            for since, until in _stillness(voice, restless):
+            for since, until in _stillness(voice, restless, least):
                 if until > frame.recording.window.start and _works_meanwhile(frame, voices, voice, restless, since, until):
                     odd.append(_observation(frame, voice, restless, since, until))
     for one in odd:
@@ -81,13 +85,13 @@ class _Motion:
 
     :param asked: the voices
 
-    ``number`` tells how many series of each voice are restless, shape (V,).
+    ``number`` tells how many series of each voice are restless, shape (V,); ``pace`` at which of its samples the source has news.
     """
 
     def __init__(self, dialect: str, asked: Sequence[Voice], voices: Voices) -> None:
         self._row = {voice.subject: row for row, voice in enumerate(asked)}
         news = [(panel, _moves(panel.values, panel.signal)) for panel in voices.panels if panel.dialect == dialect]
-        self._never = {panel.signal for panel, moves in news if _never_rests(moves).any()}
+        self.pace, self._never = _pace(news)
         self._of_work = np.zeros(len(asked), dtype=bool)
         for panel, _ in news:
             if panel.signal in _MOVED_BY_WORK:
@@ -152,9 +156,29 @@ def _longest_rest(times: Floats, moved: Bools) -> Floats:
     return np.asarray(np.maximum((last[:, 1:] - last[:, :-1]).max(axis=1, initial=0.0), times[-1] - last[:, -1]))
 
 
-def _is_fine_enough(voice: Voice) -> bool:
+def _is_fine_enough(voice: Voice, pace: int) -> bool:
     """Whether a voice speaks often enough that standing still for long can be told from two equal samples."""
-    return len(voice.times) >= 2 * LEAST_SAMPLES and 0 < voice.step <= _LEAST_SECONDS / 4
+    return len(voice.times) >= 2 * LEAST_SAMPLES and 0 < pace * voice.step <= _LEAST_SECONDS / 4
+
+
+def _pace(news: Sequence[tuple[Panel, Bools]]) -> tuple[int, set[str]]:
+    """At every how many samples a source has news, and the signals that never rest at that.
+
+    What is pushed each minute, or collected twice a minute, and scraped more often tells the same several times.
+    """
+    for pace in range(1, _SLOWEST_PACE + 1):
+        never = {panel.signal for panel, moves in news if _never_rests(_within(moves, pace)).any()}
+        if len(never) >= _LEAST_SIGNALS:
+            return pace, never
+    return 1, {panel.signal for panel, moves in news if _never_rests(moves).any()}
+
+
+def _within(moves: Bools, samples: int) -> Bools:
+    """Whether something moved at each sample or at one of those before it."""
+    out = moves.copy()
+    for back in range(1, samples):
+        out[:, back:] |= moves[:, :-back]
+    return out
 
 
 def _never_rests(moves: Bools) -> Bools:
@@ -178,17 +202,17 @@ def _moves(values: Floats, signal: str) -> Bools:
     return np.asarray((news != 0) & ~np.isnan(news))
 
 
-def _least(voice: Voice) -> float:
+def _least(voice: Voice, pace: int) -> float:
     """For how many seconds a voice must say the same."""
-    return max(_LEAST_SECONDS, LEAST_SAMPLES * voice.step)
+    return max(_LEAST_SECONDS, LEAST_SAMPLES * pace * voice.step)
 
 
-def _stillness(voice: Voice, restless: Sequence[Series]) -> Iterator[tuple[float, float]]:
+def _stillness(voice: Voice, restless: Sequence[Series], least: float) -> Iterator[tuple[float, float]]:
     """Times in which a voice speaks and none of its restless values moves."""
     moved = distinct(np.concatenate([one.times[1:][_moves(one.values, one.signal)] for one in restless]))
     begin, end = float(voice.times[0]), float(voice.times[-1])
     corners: Floats = np.concatenate(([begin], moved, [end]))
-    for gap in np.flatnonzero(np.diff(corners) >= _least(voice)).tolist():
+    for gap in np.flatnonzero(np.diff(corners) >= least).tolist():
         since, until = corners[gap], corners[gap + 1]
         spoken = int(np.count_nonzero((voice.times > since) & (voice.times <= until)))
         if spoken >= LEAST_SAMPLES and spoken * voice.step >= 0.5 * (until - since):
