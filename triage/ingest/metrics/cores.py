@@ -1,10 +1,10 @@
 """What a source shows by itself and does not show here: an event for each metric of its core that a target never has."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from triage.ingest.metrics.conditions import matches
-from triage.ingest.metrics.naming import Index
+from triage.ingest.metrics.naming import Index, Use
 from triage.ingest.owners.places import POD_LABELS, first
 from triage.ingest.owners.subjects import Selection
 from triage.ingest.raw import RawSeries
@@ -66,9 +66,12 @@ def _cores(index: Index) -> dict[str, _Core]:
 def _targets(series: Iterable[RawSeries], index: Index, selection: Selection) -> list[_Target]:
     """What each target that is not another service's shows of each source that has a core."""
     found: dict[tuple[str, str, str], _Target | None] = {}
+    places: dict[int, tuple[str, str]] = {}  # series of the same labels share them
+    cored = {name: [use for use in uses if use.dialect.core] for name, uses in index.items()}
     for one in series:
-        for dialect in _speakers(one, index):
-            place = dialect.name, one.labels.get("job", ""), one.labels.get("instance") or first(one.labels, POD_LABELS)
+        for dialect in _speakers(one, cored.get(one.name, ())):
+            where = places.get(id(one.labels)) or places.setdefault(id(one.labels), _place(one.labels))
+            place = dialect.name, *where
             if place not in found:
                 subject = selection.target(one.labels)
                 found[place] = _Target(dialect, subject) if subject else None
@@ -78,11 +81,19 @@ def _targets(series: Iterable[RawSeries], index: Index, selection: Selection) ->
     return [target for target in found.values() if target]
 
 
-def _speakers(one: RawSeries, index: Index) -> Iterator[Dialect]:
-    """The dialects with a core that read a series."""
+def _place(labels: Mapping[str, str]) -> tuple[str, str]:
+    """The scrape target that labels name."""
+    return labels.get("job", ""), labels.get("instance") or first(labels, POD_LABELS)
+
+
+def _speakers(one: RawSeries, uses: Sequence[Use]) -> Iterator[Dialect]:
+    """The dialects that read a series.
+
+    :param uses: readings of its name, by dialects with a core
+    """
     seen: set[str] = set()
-    for use in index.get(one.name, ()):
-        if use.dialect.core and use.dialect.name not in seen and matches(one.labels, use.entry):
+    for use in uses:
+        if use.dialect.name not in seen and matches(one.labels, use.entry):
             seen.add(use.dialect.name)
             yield use.dialect
 

@@ -310,15 +310,22 @@ def _target_dialects(series: Sequence[RawSeries], index: Index) -> dict[tuple[st
     What the scraper says of a target, and what the service says is its own, tells nothing of the target's language.
     """
     votes: dict[tuple[str, str], Counter[str]] = {}
+    own: dict[int, Counter[str]] = {}
     for metric, same in groupby(series, key=_name):
         uses = [use for use in index.get(metric, ()) if use.dialect.name != OWN]
         if not uses or GENERIC.match(metric):
             continue
+        is_plain = not any(use.entry.where for use in uses)
+        speakers = {use.dialect.name: use.dialect for use in uses}
         for one in same:
-            speakers = {use.dialect.name: use.dialect for use in uses if matches(one.labels, use.entry)}
+            if not is_plain:
+                speakers = {use.dialect.name: use.dialect for use in uses if matches(one.labels, use.entry)}
             if len(speakers) == 1 and next(iter(speakers.values())).scope is not Scope.TARGET:
-                target = one.labels.get("job", ""), one.labels.get("instance", "")
-                votes.setdefault(target, Counter())[next(iter(speakers))] += 1
+                counts = own.get(id(one.labels))
+                if counts is None:
+                    target = one.labels.get("job", ""), one.labels.get("instance", "")
+                    counts = own[id(one.labels)] = votes.setdefault(target, Counter())
+                counts[next(iter(speakers))] += 1
     return {target: min(counts, key=lambda name: (-counts[name], name)) for target, counts in votes.items()}
 
 

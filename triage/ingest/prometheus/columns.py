@@ -81,19 +81,15 @@ def _cut(body: bytes) -> tuple[bytes, list[Samples]] | None:
 
     No text in JSON can hold the bytes with which they begin: its quotation mark would be escaped.
     """
-    rest: list[bytes] = []
-    found: list[bytes] = []
-    start = 0
-    while (begin := body.find(_BEGIN, start)) >= 0:
-        first = begin + len(_BEGIN)
-        end = body.find(_END, first)
-        if end < 0 or body[begin - 1 : begin] == b"\\":
-            return None
-        rest += (body[start:begin], b'"values":{%b%d}' % (_MARK, len(found)))
-        found.append(body[first:end])
-        start = end + len(_END)
-    samples = _samples(found)
-    return None if samples is None or _MARK in body else (b"".join((*rest, body[start:])), samples)
+    first, *others = body.split(_BEGIN)
+    parts = [one.partition(_END) for one in others]
+    before = [first, *(rest for _, _, rest in parts)]
+    whole = all(end for _, end, _ in parts) and not any(one.endswith(b"\\") or _MARK in one for one in before)
+    samples = _samples([told for told, _, _ in parts]) if parts and whole else None
+    if samples is None:
+        return None
+    marked = (b'%b"values":{%b%d}' % (one, _MARK, number) for number, one in enumerate(before[:-1]))
+    return b"".join((*marked, before[-1])), samples
 
 
 def _samples(found: list[bytes]) -> list[Samples] | None:
