@@ -27,6 +27,7 @@ from urllib.parse import urlsplit
 
 import bench.fleet
 from bench.fleet import CARDS, FAULTS, OBJECTIVES, SERVICE, Fleet, parts
+from bench.scale import environment
 from tests.servers import Ask, Front, Reply, imported, program, prometheus, serving, victoria_metrics
 from triage.ingest.raw import RawSeries
 
@@ -133,12 +134,10 @@ SERVERS = {"prometheus": prometheus_of, "victoria-metrics": victoria_metrics_of}
 def cost(command: Sequence[str], server: Server, checkout: Path = HERE, given: bytes = b"") -> Cost:
     """One run of a program; its byte code is on disk from the run before it, as that of an installed one is."""
     before = server.cpu
-    kept = Path(tempfile.gettempdir()) / "triage-byte-code" / checkout.name
-    environ = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(kept)}
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as entered:
         entered.write(given)
         entered.seek(0)
-        process = subprocess.Popen(command, cwd=checkout, stdin=entered, stdout=out, stderr=out, env=environ)
+        process = subprocess.Popen(command, cwd=checkout, stdin=entered, stdout=out, stderr=out, env=environment(checkout))
         _, _, used = os.wait4(process.pid, 0)
         out.seek(0)
         return Cost(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, server.cpu - before, out.read())

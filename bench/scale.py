@@ -44,11 +44,18 @@ class Cost:
     answer: dict[str, object]
 
 
+def environment(checkout: Path) -> dict[str, str]:
+    """What a program of a checkout finds around it: its byte code is on disk from its last run, as an installed one's is."""
+    kept = Path(tempfile.gettempdir()) / "triage-byte-code" / checkout.name
+    more = {"PYTHONPATH": str(checkout), "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(kept)}
+    return {**os.environ, **more}
+
+
 def replayed(checkout: Path, recording: Path) -> Cost:
     """One replay by the command line, with the code of a checkout."""
     run = [sys.executable, "-m", "triage", "replay", str(recording), "--format", "json"]
     with tempfile.TemporaryFile() as out:
-        process = subprocess.Popen(run, cwd=checkout, stdout=out, env={**os.environ, "PYTHONPATH": str(checkout)})
+        process = subprocess.Popen(run, cwd=checkout, stdout=out, env=environment(checkout))
         _, _, used = os.wait4(process.pid, 0)
         out.seek(0)
         return Cost(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, json.loads(out.read()))

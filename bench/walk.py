@@ -25,7 +25,7 @@ from subprocess import Popen
 from termios import TIOCSWINSZ
 
 from bench.fleet import CARDS, FAULTS, Fleet
-from bench.scale import HERE, recorded
+from bench.scale import HERE, environment, recorded
 
 QUIET = 0.3
 """Seconds without output, and without work of the other process, after which a key is done with."""
@@ -59,7 +59,7 @@ class Walk:
     def __init__(self, checkout: Path, path: Path, columns: int, rows: int) -> None:
         self._master, slave = pty.openpty()
         ioctl(slave, TIOCSWINSZ, pack("HHHH", rows, columns, 0, 0))
-        environ = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", "PYTHONPATH": str(checkout)}
+        environ = {**environment(checkout), "TERM": "xterm-256color", "COLORTERM": "truecolor"}
         self._begun = time.perf_counter()
         command = [sys.executable, "-m", "triage", "walk", str(path)]
         self._process = Popen(command, stdin=slave, stdout=slave, stderr=slave, env=environ, cwd=checkout)
