@@ -98,6 +98,7 @@ class WalkApp(App[BaseException]):
         self._state: State | None = None
         self._newest: Snapshot | None = None
         self._snapshot: Snapshot | None = None
+        self._framed: Snapshot | None = None
         self._moment: float | None = None
         self._progress: Progress = {}
         self._rhythm = Rhythm(session.pause, session.lasts)
@@ -188,8 +189,7 @@ class WalkApp(App[BaseException]):
                     made.append(messages.SidesDrawn(wanted.snapshot, wanted.evidence, sides))
                     continue
                 curve = await in_thread(partial(self._session.curve, *about))
-                if curve is not None:
-                    made.append(messages.CurveDrawn(wanted.snapshot, wanted.evidence, curve))
+                made.append(messages.CurveDrawn(wanted.snapshot, wanted.evidence, curve))
         finally:
             self._is_drawing = False
             for one in made:
@@ -243,6 +243,7 @@ class WalkApp(App[BaseException]):
     @on(messages.CurveDrawn)
     def show_curve(self, drawn: messages.CurveDrawn) -> None:
         """Hand all cells to the screens."""
+        self._framed = drawn.snapshot
         if self._walk:
             self._walk[-1].refine(drawn)
 
@@ -278,6 +279,7 @@ class WalkApp(App[BaseException]):
             kept.layout,
             not kept.walked,
             self._pin,
+            is_framed=self._framed is self._snapshot,
         )
 
     def _activity(self) -> str:

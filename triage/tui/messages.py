@@ -53,9 +53,9 @@ class CurveWanted(Message):
 
 
 class CurveDrawn(Message):
-    """All cells of a piece of evidence are there."""
+    """All cells of a piece of evidence are there, or there are no better ones than those that the diagnosis kept."""
 
-    def __init__(self, snapshot: Snapshot, evidence: Evidence, curve: Curve) -> None:
+    def __init__(self, snapshot: Snapshot, evidence: Evidence, curve: Curve | None) -> None:
         super().__init__()
         self.snapshot = snapshot
         self.evidence = evidence

@@ -155,6 +155,7 @@ class Scene:
     :param layout: how the panes share the room
     :param is_first_time: nobody has walked here before
     :param pin: the subject that all charts show, as far as it has what they show; empty: the whole
+    :param is_framed: all cells of the snapshot are at hand: a curve of them is there in milliseconds
     """
 
     snapshot: Snapshot
@@ -165,6 +166,7 @@ class Scene:
     layout: Layout = field(default_factory=Layout)
     is_first_time: bool = False
     pin: str = ""
+    is_framed: bool = False
 
     def tells_as(self, other: "Scene") -> bool:
         """Whether a screen says the same of both, but for the time and what goes on."""

@@ -257,6 +257,8 @@ class WalkScreen(Screen[None]):
             detail.show_sides(drawn)
 
     def refine(self, drawn: CurveDrawn) -> None:
-        """All cells of a curve are there."""
+        """All cells of a curve are there, and so are those of any other."""
+        if drawn.snapshot is self.scene.snapshot:
+            self.scene = replace(self.scene, is_framed=True)
         for chart in self.query(Chart):
             chart.refine(drawn.evidence, drawn.snapshot, drawn.curve)

@@ -28,6 +28,7 @@ class Chart(Vertical):
         super().__init__(id=id)
         self._shown: tuple[Snapshot, Evidence] | None = None
         self._pinned = ""
+        self._coarse: Curve | None = None
 
     def compose(self) -> ComposeResult:
         """Legend, drawing, sentence."""
@@ -39,10 +40,11 @@ class Chart(Vertical):
         """Leave the sentence out where it would take the drawing's rows."""
         self.set_class(event.size.height < _LOW, "-low")
 
-    def show(self, evidence: Evidence | None, snapshot: Snapshot, pin: str = "") -> None:
+    def show(self, evidence: Evidence | None, snapshot: Snapshot, pin: str = "", *, is_framed: bool = False) -> None:
         """Show the curve of some evidence; the chart hides while there is none.
 
         :param pin: the subject whose curve is wanted instead, if it has the signal
+        :param is_framed: all cells come in milliseconds: the few that the diagnosis kept need not be drawn before them
         """
         wanted = of_subject(evidence, pin) if evidence is not None else None
         if wanted is not None and self._shown is not None and self._shown[0] is snapshot and self._shown[1] == wanted:
@@ -50,17 +52,22 @@ class Chart(Vertical):
         self._shown = (snapshot, wanted) if wanted is not None else None
         curve = coarse(evidence, snapshot) if evidence is not None else None
         self.set_class(curve is None, "-empty")
-        if curve is not None:
+        is_measured = wanted is not None and not wanted.signal.startswith(("event:", "fact:"))
+        self._coarse = curve
+        if curve is not None and not (is_framed and is_measured):
             self._draw(curve, snapshot)
-        if wanted is not None and not wanted.signal.startswith(("event:", "fact:")):
+        if wanted is not None and is_measured:
             self._pinned = wanted.subject if wanted is not evidence else ""
             self.app.post_message(CurveWanted(snapshot, wanted))  # what the app itself set off would not bubble up to it
 
-    def refine(self, evidence: Evidence, snapshot: Snapshot, curve: Curve) -> None:
-        """Show all cells, if the chart still shows that evidence."""
+    def refine(self, evidence: Evidence, snapshot: Snapshot, curve: Curve | None) -> None:
+        """Show all cells, if the chart still shows that evidence; if there are none those that the diagnosis kept."""
         if self._shown is not None and self._shown[0] is snapshot and self._shown[1] == evidence:
-            self.remove_class("-empty")
-            self._draw(curve, snapshot, self._pinned)
+            if curve is not None:
+                self.remove_class("-empty")
+                self._draw(curve, snapshot, self._pinned)
+            elif self._coarse is not None:
+                self._draw(self._coarse, snapshot)
 
     def _draw(self, curve: Curve, snapshot: Snapshot, pinned: str = "") -> None:
         self.query_one(CurvePlot).show(curve, snapshot.near)

@@ -47,7 +47,7 @@ class DetailPane(Vertical, can_focus=True):
     def show(self, detail: Detail, scene: Scene) -> None:
         """Show another detail."""
         self.query_one(".head", Drawn).show(detail.head)
-        self.query_one(Chart).show(detail.evidence, scene.snapshot, scene.pin)
+        self.query_one(Chart).show(detail.evidence, scene.snapshot, scene.pin, is_framed=scene.is_framed)
         self.query_one(".words", Drawn).show(detail.foot)
         self.query_one(".foot", VerticalScroll).scroll_home(animate=False)
         self._show_lanes(detail, scene.snapshot)
