@@ -4,8 +4,8 @@
 
 Recordings of synthetic fleets (bench/fleet.py) are written to a folder once. The walk runs as a user runs it, behind a
 pseudo-terminal. CPU time is that of its own process, the app, and apart from it that of the process that reads and
-diagnoses. A key is done with when nothing more is written and the other process stands still: the picture of what had to be
-worked out is in its figure, too.
+diagnoses. A key is done with when nothing more is written and both processes stand still: the picture of what had to be worked
+out is in its figure, too.
 """
 
 import argparse
@@ -28,10 +28,10 @@ from bench.fleet import CARDS, FAULTS, Fleet
 from bench.scale import HERE, environment, recorded
 
 QUIET = 0.3
-"""Seconds without output, and without work of the other process, after which a key is done with."""
+"""Seconds without output, and without work of either process, after which a key is done with."""
 
-STILL = 0.02
-"""CPU seconds that count as none: threads that wait."""
+STILL = 0.003
+"""CPU seconds that count as none: timers, and threads that wait."""
 
 
 def cpu_of(pid: int) -> float:
@@ -70,6 +70,10 @@ class Walk:
         children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text().split()
         return sum(cpu_of(int(child)) for child in children)
 
+    def _used(self) -> float:
+        """CPU seconds of all of them."""
+        return cpu_of(self._process.pid) + self._room()
+
     def _read(self, patience: float) -> bytes:
         """What comes within some seconds; empty if nothing does."""
         ready, _, _ = select.select([self._master], [], [], patience)
@@ -89,11 +93,11 @@ class Walk:
 
     def settle(self) -> float:
         """Wait until nothing comes and nothing is worked out any more; the moment of the first bytes, 0 if none came."""
-        first, busy = 0.0, self._room()
+        first, busy = 0.0, self._used()
         while True:
             came = self._read(QUIET)
             first = first or (time.perf_counter() if came else 0.0)
-            before, busy = busy, self._room()
+            before, busy = busy, self._used()
             if not came and busy - before < STILL:
                 return first
 

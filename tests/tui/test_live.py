@@ -252,7 +252,7 @@ def test_the_history_tells_what_came_and_went() -> None:
             assert any("incident, was healthy" in line for line in told)
             while "retry-storm" not in w.app.screen.query_one(Choices).chosen:
                 await w.press("down")
-            assert "Retries keep the overload alive" in await w.press("enter")
+            assert "Do repeated attempts keep the service full?" in await w.press("enter")
             assert "history" not in picture(w.app).splitlines()[0]
 
     asyncio.run(watch())
