@@ -7,12 +7,16 @@ from math import ceil
 from typing import TypeVar, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from triage.model.observation import Seen
 from triage.model.recording import Floats, Histogram, HistogramPanel, Origin, Panel, Recording, Subject, Window
 from triage.model.vocabulary import Kind, Scope, catalogue
 
 Known = TypeVar("Known")
+Bools = npt.NDArray[np.bool_]
+Packed = npt.NDArray[np.uint8]
+"""Eight to a byte, row by row."""
 
 MOST_CELLS = 100
 """Cells in the window: finer tells nothing more at a glance, and noise of single scrapes is smoothed away."""
@@ -124,16 +128,30 @@ def interpolated(at: Floats, known_at: Floats, rows: Floats) -> Floats:
     """Each row's value at some places, linear between those where it is known (as :func:`numpy.interp` of each row).
 
     :param known_at: ascending, shape (K,)
-    :param rows: shape (R, K)
+    :param rows: shape (R, K, ...)
+    :returns: shape (R, number of places, ...)
     """
     left = np.searchsorted(known_at, at, side="right") - 1
     inside = (left >= 0) & (left < len(known_at) - 1)
     left = left.clip(0, len(known_at) - 1)
     begin, end = left[inside], left[inside] + 1
     out = rows[:, left]
-    slope = (rows[:, end] - rows[:, begin]) / (known_at[end] - known_at[begin])
-    out[:, inside] += slope * (at[inside] - known_at[begin])
+    shape = (-1, *(1 for _ in rows.shape[2:]))
+    slope = (rows[:, end] - rows[:, begin]) / (known_at[end] - known_at[begin]).reshape(shape)
+    out[:, inside] += slope * (at[inside] - known_at[begin]).reshape(shape)
     return out
+
+
+def news(values: Floats, kind: Kind) -> Bools:
+    """Which samples tell something new: a rate that is not nought, any other value that is not the one before.
+
+    :param values: NaN where a sample does not tell, shape (..., T)
+    :returns: shape (..., T - 1)
+    """
+    before, now = values[..., :-1], values[..., 1:]
+    if kind is Kind.RATE:
+        return np.asarray((now != 0) & ~np.isnan(now))
+    return np.asarray((now != before) & ~np.isnan(now) & ~np.isnan(before))
 
 
 class Origins(Mapping[tuple[str, Subject], Origin]):
@@ -184,6 +202,8 @@ class Frame:
         self._staleness = max(_PATIENCE_CELLS * recording.step, self.grid.step)
         self._cells: dict[str, dict[Subject, Floats]] = {}
         self._histograms: dict[str, dict[Subject, Histogram]] = {}
+        self._blocks: dict[str, Block] = {}
+        self._places: dict[tuple[Subject, ...], Mapping[Subject, int]] = {}
         self._remembered: dict[Hashable, object] = {}
         self._totals: dict[str, tuple[Block, Block]] = {}
         self._derived: set[tuple[str, Subject]] = set()
@@ -191,14 +211,23 @@ class Frame:
         self.rejected: dict[str, str] = dict(recording.rejected)
         self.seen = Seen()
         """What is odd; empty until the observers have looked."""
+        self._news: dict[Panel, Packed] = {}
+        self._with_gaps: set[str] = set()
+        whole: dict[str, Floats] = {}
         for panel, cells in self._panels_on_grid([panel for panels in recording.panels.values() for panel in panels]):
             self._cells.setdefault(panel.signal, {}).update(zip(panel.subjects, cells, strict=True))
+            whole[panel.signal] = cells
         self._cells = {signal: dict(sorted(self._cells.get(signal, {}).items())) for signal in recording.panels}
-        for histogram in recording.histograms:
-            self._hold(histogram)
+        for signal, panels in recording.panels.items():
+            subjects = tuple(self._cells[signal])
+            if len(panels) == 1 and subjects == tuple(panels[0].subjects):
+                self._blocks[signal] = Block(subjects, self._placed(subjects), whole[signal])
 
     def _panels_on_grid(self, panels: Sequence[Panel]) -> Iterator[tuple[Panel, Floats]]:
-        """Panels with their cells, shape (S, N); small ones that were read at the same moments go onto the grid together."""
+        """Panels with their cells, shape (S, N); small ones that were read at the same moments go onto the grid together.
+
+        What is :func:`news` in them, and who has gaps, is noted beside.
+        """
         together: dict[tuple[bytes, Kind, int], list[Panel]] = {}
         for place, panel in enumerate(panels):
             alone = place if len(panel.subjects) > _SMALL else -1
@@ -206,20 +235,47 @@ class Frame:
         placed: dict[int, Floats] = {}
         for (_, kind, _), several in together.items():
             values = several[0].values if len(several) == 1 else np.concatenate([panel.values for panel in several])
-            cells, begin = self._values_on_grid(several[0].times, values, kind), 0
+            gaps = np.asarray(np.isnan(values).any(axis=1))
+            cells, told, begin = self._values_on_grid(several[0].times, values, gaps, kind), news(values, kind), 0
             for panel in several:
-                placed[id(panel)] = cells[begin : begin + len(panel.subjects)]
-                begin += len(panel.subjects)
+                rows = slice(begin, begin + len(panel.subjects))
+                begin = rows.stop
+                placed[id(panel)], self._news[panel] = cells[rows], np.packbits(told[rows], axis=1)
+                if gaps[rows].any():
+                    self._with_gaps.add(panel.signal)
         return ((panel, placed[id(panel)]) for panel in panels)
 
-    def _values_on_grid(self, times: Floats, values: Floats, kind: Kind) -> Floats:
-        """Series that were read at the same moments on the grid, shape (S, N); those with gaps one by one."""
-        gaps = np.isnan(values).any(axis=1)
+    def _values_on_grid(self, times: Floats, values: Floats, gaps: Bools, kind: Kind) -> Floats:
+        """Series that were read at the same moments on the grid, shape (S, N); those with gaps one by one.
+
+        :param gaps: which of them do not always tell, shape (S,)
+        """
+        if not gaps.any():
+            return self._rows_on_grid(times, values, kind)
         block = np.empty((len(values), len(self.grid.times)))
         block[~gaps] = self._rows_on_grid(times, values[~gaps], kind)
         for row in np.flatnonzero(gaps).tolist():
             block[row] = self._rows_on_grid(times, values[[row]], kind)[0]
         return block
+
+    def spoken(self, signal: str, subject: Subject) -> Floats | None:
+        """When a source told a value of a measured signal; None if it never was measured.
+
+        No number is read for it but of series that do not always tell.
+        """
+        if (histogram := self.histogram(signal, subject)) is not None:
+            return histogram.times
+        if signal not in self._with_gaps:
+            return self.recording.times_of(signal, subject)
+        series = self.recording.series_of(signal, subject)
+        return None if series is None else series.times[~np.isnan(series.values)]
+
+    def news_of(self, panel: Panel) -> Bools:
+        """Which samples of a panel of the recording are :func:`news`, shape (S, T - 1).
+
+        That was noted when its numbers were read, since a large recording lets them go.
+        """
+        return np.unpackbits(self._news[panel], axis=1, count=max(len(panel.times) - 1, 0)).view(bool)
 
     def _side_by_side(self, samples: Sequence[tuple[Floats, Floats]], kind: Kind) -> Floats:
         """Series on the grid, shape (S, N); those that were read at the same moments go there together.
@@ -234,12 +290,11 @@ class Frame:
             block[rows] = self._rows_on_grid(samples[rows[0]][0], np.array([samples[row][1] for row in rows]), kind)
         return block
 
-    def _hold(self, histogram: Histogram) -> None:
-        """Keeps a distribution; one without a single sample is as good as never measured."""
-        of_signal = self._histograms.setdefault(histogram.signal, {})
-        of_signal.pop(histogram.subject, None)
-        if len(histogram.times):
-            of_signal[histogram.subject] = histogram
+    def _measured_histograms(self, signal: str) -> dict[Subject, Histogram]:
+        """A distribution by subject; one without a single sample is as good as never measured."""
+        measured = [one for panel in self.recording.histogram_panels.get(signal, ()) for one in panel.rows()]
+        held = {one.subject: one for one in sorted(measured, key=lambda one: one.subject)}
+        return {subject: one for subject, one in held.items() if len(one.times)}
 
     def on_grid(self, times: Floats, values: Floats, kind: Kind) -> Floats:
         """Samples as cells: a rate's time-weighted mean, a state's last value, else the mean; NaN where nothing speaks.
@@ -308,10 +363,10 @@ class Frame:
 
     def put_all(self, signal: str, rows: Mapping[Subject, Floats]) -> None:
         """Adds a derived signal of those subjects of whom not all of it is unknown."""
-        known = {subject: cells for subject, cells in rows.items() if not np.isnan(cells).all()}
+        known = {subject: cells for subject, cells in rows.items() if cells[-1] == cells[-1] or not np.isnan(cells).all()}
         if not known:
             return
-        self._remembered.clear()
+        self._changed(signal)
         self._cells.setdefault(signal, {}).update(known)
         for subject in known:
             self._derived.add((signal, subject))
@@ -340,8 +395,18 @@ class Frame:
         histogram = self.histogram(signal, subject)
         if histogram is not None:
             left = (histogram.times <= since) | (histogram.times > until)
-            self._hold(replace(histogram, times=histogram.times[left], rates=histogram.rates[left], sums=histogram.sums[left]))
+            of_signal = self._histograms[signal]
+            del of_signal[subject]
+            if left.any():
+                of_signal[subject] = replace(
+                    histogram, times=histogram.times[left], rates=histogram.rates[left], sums=histogram.sums[left]
+                )
         self._totals.pop(signal, None)
+        self._changed(signal)
+
+    def _changed(self, signal: str) -> None:
+        """Forgets what was worked out of a signal, and whatever may follow from it."""
+        self._blocks.pop(signal, None)
         self._remembered.clear()
 
     def measured(self, signal: str, subject: Subject) -> Floats | None:
@@ -350,15 +415,15 @@ class Frame:
 
     def has(self, signal: str) -> bool:
         """Whether any subject has the signal."""
-        return bool(self._cells.get(signal) or self._histograms.get(signal))
+        return bool(self._cells.get(signal) or self.histograms(signal))
 
     def places(self, signal: str) -> Mapping[Subject, int]:
         """Which row of the signal is whose, in :meth:`block` or of a distribution in :meth:`totals`."""
-        return self.totals(signal)[0].place if self._histograms.get(signal) else self.block(signal).place
+        return self.totals(signal)[0].place if self.histograms(signal) else self.block(signal).place
 
     def tells(self, signal: str, subject: Subject) -> bool:
         """Whether a subject itself has the signal."""
-        return subject in self._cells.get(signal, ()) or subject in self._histograms.get(signal, ())
+        return subject in self._cells.get(signal, ()) or subject in self.histograms(signal)
 
     def cells(self, signal: str, subject: Subject) -> Floats | None:
         """One signal of one subject, shape (N,), NaN where unknown; None if it was never measured.
@@ -374,42 +439,57 @@ class Frame:
         return self._cells.get(signal, {})
 
     def block(self, signal: str) -> Block:
-        """A signal of every subject that has it as one matrix; asked again it is remembered."""
-        return self.remembered(("block", signal), lambda: self._block(signal))
+        """A signal of every subject that has it as one matrix; asked again it is the same until the signal changes."""
+        if (block := self._blocks.get(signal)) is None:
+            block = self._blocks[signal] = self._block(signal)
+        return block
 
     def _block(self, signal: str) -> Block:
         having = self._cells.get(signal, {})
         subjects = tuple(sorted(having))
         cells = np.array([having[subject] for subject in subjects]) if subjects else np.empty((0, len(self.grid.times)))
         having.update(zip(subjects, cells, strict=True))
-        return Block(subjects, {subject: row for row, subject in enumerate(subjects)}, cells)
+        return Block(subjects, self._placed(subjects), cells)
+
+    def _placed(self, subjects: tuple[Subject, ...]) -> Mapping[Subject, int]:
+        """Which row is whose; many signals have the same subjects."""
+        if (place := self._places.get(subjects)) is None:
+            place = self._places[subjects] = {subject: row for row, subject in enumerate(subjects)}
+        return place
 
     def histogram(self, signal: str, subject: Subject) -> Histogram | None:
         """A distribution of one subject; None if it was never measured."""
-        return self._histograms.get(signal, {}).get(subject)
+        return self.histograms(signal).get(subject)
 
     def histograms(self, signal: str) -> Mapping[Subject, Histogram]:
-        """A distribution of every subject that has it."""
-        return self._histograms.get(signal, {})
+        """A distribution of every subject that has it, read when its signal is first asked for."""
+        if (held := self._histograms.get(signal)) is None:
+            held = self._histograms[signal] = self._measured_histograms(signal)
+        return held
 
     def subjects_of(self, signal: str) -> list[Subject]:
         """Who has the signal, sorted; asked again it is remembered."""
-        return self.remembered(
-            ("subjects", signal), lambda: sorted({*self._cells.get(signal, {}), *self._histograms.get(signal, {})})
-        )
+        return self.remembered(("subjects", signal), lambda: self._having(signal))
+
+    def _having(self, signal: str) -> list[Subject]:
+        held = self.histograms(signal)
+        return sorted({*self._cells.get(signal, {}), *held}) if held else list(self.block(signal).subjects)
 
     def sum_and_count(self, signal: str, subject: Subject) -> tuple[Floats, Floats] | None:
         """Sum of values and number of observations per second of a distribution in each cell; None if it was never measured."""
         if self.histogram(signal, subject) is None:
             return None
         sums, counts = self.totals(signal)
-        row = sums.place[subject]
-        return sums.cells[row], counts.cells[row]
+        return self.row(sums.cells, sums.place, subject), self.row(counts.cells, sums.place, subject)
+
+    def row(self, rows: Floats, place: Mapping[Subject, int], subject: Subject) -> Floats:
+        """What is a subject's of the rows of many."""
+        return np.asarray(rows[place[subject]])
 
     def totals(self, signal: str) -> tuple[Block, Block]:
         """Sums and numbers of observations per second of a distribution of all its subjects; asked again they are remembered."""
         if signal not in self._totals:
-            self._totals[signal] = self._totals_of(self._histograms.get(signal, {}))
+            self._totals[signal] = self._totals_of(self.histograms(signal))
         return self._totals[signal]
 
     def _totals_of(self, whose: Mapping[Subject, Histogram]) -> tuple[Block, Block]:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from triage.engine.frame import interpolated
 from triage.model.arrays import usual_step
 from triage.model.recording import Floats, Histogram
 
@@ -41,7 +42,21 @@ def observed(times: Floats, rates: Floats, start: float, end: float) -> Floats:
     before = np.concatenate(([times[0] - usual], times[:-1]))
     length = np.minimum(times, end) - np.maximum(before, start)
     weights = np.clip(length, 0.0, None)
-    return np.asarray(np.nansum(rates * weights[:, None], axis=-2))
+    amounts = rates * weights[:, None]
+    total = amounts.sum(axis=-2)
+    return np.asarray(np.nansum(amounts, axis=-2) if np.isnan(total).any() else total)
+
+
+def observed_until(times: Floats, rates: Floats, edges: Floats, first: float) -> Floats:
+    """Observations until each of some moments, of several histograms that were read at the same ones, shape (K, B, edges).
+
+    :param rates: shape (K, T, B); each holds from the sample before to its own
+    :param first: seconds for which the first one holds
+    """
+    corners = np.concatenate(([times[0] - first], times))
+    known = np.zeros((len(rates), len(corners), rates.shape[2]))
+    np.cumsum(np.nan_to_num(rates) * np.diff(corners)[:, None], axis=1, out=known[:, 1:])
+    return interpolated(edges, corners, known).transpose(0, 2, 1)
 
 
 def quantile(counts: Floats, bounds: Floats, q: float) -> Interval | None:

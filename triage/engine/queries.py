@@ -358,16 +358,14 @@ class _Asked:
 
     def _parts(self, signal: str, subjects: Sequence[Subject]) -> tuple[Part, ...] | None:
         """The series of a measured signal of subjects; None if one of them is not measured, or cannot be said."""
-        origins = [self.frame.origins.get((signal, subject)) for subject in subjects]
-        if any(origin is None for origin in origins) or any(not _is_measured(self.frame, signal, one) for one in subjects):
-            return None
-        return parts_of([one for one in origins if one is not None], self.across, catalogue()[signal].kind)
+        key = ("parts", signal, tuple(subjects), self.across)
+        return self.frame.remembered(key, lambda: _parts_of(self.frame, signal, subjects, self.across))
 
     # Signals
 
     def _said(self, signal: str, subjects: Sequence[Subject]) -> Said | None:
         """A signal as a server can say it; None if it cannot."""
-        if all(_is_measured(self.frame, signal, one) for one in subjects):
+        if _are_measured(self.frame, signal, subjects):
             return self._rate(signal, subjects) if catalogue()[signal].kind is Kind.RATE else self._gauge(signal, subjects)
         if signal in RATIOS:
             return self._ratio(*RATIOS[signal], subjects, bounded=catalogue()[signal].kind is Kind.RATIO)
@@ -394,22 +392,21 @@ class _Asked:
 
     def _held(self, signal: str, subjects: Sequence[Subject]) -> list[Series] | None:
         """The measured series of all of the subjects; None if one has none."""
-        held = [_series(self.frame, signal).get(subject) for subject in subjects]
-        series = [one for one in held if one is not None and len(one.times)]
-        return series if len(series) == len(subjects) else None
+        return self.frame.remembered(("held", signal, tuple(subjects)), lambda: _held(self.frame, signal, subjects))
 
     def _rate(self, signal: str, subjects: Sequence[Subject]) -> Said | None:
         """What is counted per second."""
         ways = [rate for rate, _ in self._growths(signal, subjects)]
-        held = self._held(signal, subjects)
-        if not ways or held is None:
+        held = self._held(signal, subjects) if ways else None
+        if held is None:
             return None
-        interval = max(interval_of(one.times) for one in held) or self.frame.recording.step
+        interval = _slowest(held) or self.frame.recording.step
         return Said(means=tuple(ways), cell=ways[0] if interval * _MANY <= self._step else None, width=self._step)
 
     def _growths(self, signal: str, subjects: Sequence[Subject]) -> list[tuple[Term, Term]]:
         """How much running totals of subjects grow, per second and in all: as a rate, and as what stands at both ends."""
-        parts, held = self._parts(signal, subjects), self._held(signal, subjects)
+        parts = self._parts(signal, subjects)
+        held = self._held(signal, subjects) if parts is not None else None
         if parts is None or held is None or not parts[0].origin.counter:
             return []
         ways = []
@@ -457,11 +454,12 @@ class _Asked:
 
     def _gauge(self, signal: str, subjects: Sequence[Subject]) -> Said | None:
         """A level or a state."""
-        parts, held = self._parts(signal, subjects), self._held(signal, subjects)
+        parts = self._parts(signal, subjects)
+        held = self._held(signal, subjects) if parts is not None else None
         if parts is None or held is None:
             return None
         across = self.across
-        interval = max(interval_of(one.times) for one in held) or self.frame.recording.step
+        interval = _slowest(held) or self.frame.recording.step
         flagged = any(part.origin.flag for part in parts)
         is_last = interval > 1.05 * self._step or catalogue()[signal].kind is Kind.STATE
         patience = max(_PATIENCE * self.frame.recording.step, self._step, _PATIENCE * min(interval, _SLOWEST))
@@ -619,10 +617,42 @@ def _series(frame: Frame, signal: str) -> Mapping[Subject, Series]:
     )
 
 
+_FEW = 16
+"""Chosen: of so few subjects the series are read one by one, and not those of everybody."""
+
+
+def _series_of(frame: Frame, signal: str, subject: Subject) -> Series | None:
+    """The measured series of one subject, as a server has it."""
+    series = frame.recording.series_of(signal, subject)
+    return None if series is None else _told(series)
+
+
 def _told(one: Series) -> Series:
     """A series without its NaN."""
     told = ~np.isnan(one.values)
     return one if told.all() else replace(one, times=one.times[told], values=one.values[told])
+
+
+def _held(frame: Frame, signal: str, subjects: Sequence[Subject]) -> list[Series] | None:
+    """The measured series of all of some subjects; None if one has none."""
+    every = _series(frame, signal) if len(subjects) > _FEW else {}
+    told = (every.get(subject) if every else _series_of(frame, signal, subject) for subject in subjects)
+    series = [one for one in told if one is not None and len(one.times)]
+    return series if len(series) == len(subjects) else None
+
+
+def _parts_of(frame: Frame, signal: str, subjects: Sequence[Subject], across: Combine) -> tuple[Part, ...] | None:
+    """The series of a measured signal of subjects; None if one of them is not measured, or cannot be said."""
+    origins = [origin for subject in subjects if (origin := frame.origins.get((signal, subject))) is not None]
+    if len(origins) < len(subjects) or not _are_measured(frame, signal, subjects):
+        return None
+    return parts_of(origins, across, catalogue()[signal].kind)
+
+
+def _are_measured(frame: Frame, signal: str, subjects: Sequence[Subject]) -> bool:
+    """Whether sources brought a signal of all of some subjects; asked again it is remembered."""
+    key = ("measured", signal, tuple(subjects))
+    return frame.remembered(key, lambda: all(_is_measured(frame, signal, one) for one in subjects))
 
 
 def _is_measured(frame: Frame, signal: str, subject: Subject) -> bool:
@@ -630,6 +660,11 @@ def _is_measured(frame: Frame, signal: str, subject: Subject) -> bool:
     if catalogue()[signal].kind is Kind.DISTRIBUTION:
         return frame.histogram(signal, subject) is not None
     return (signal, subject) in frame.origins and frame.measured(signal, subject) is not None
+
+
+def _slowest(held: Sequence[Series]) -> float:
+    """The longest of the usual distances of samples, seconds."""
+    return max(map(interval_of, {id(one.times): one.times for one in held}.values()))
 
 
 def interval_of(times: Floats) -> float:
@@ -654,12 +689,8 @@ def _having(frame: Frame, signal: str, subjects: Sequence[Subject]) -> list[Subj
 def onset_width(frame: Frame, signal: str, subjects: Sequence[Subject]) -> float:
     """Seconds before it is seen at which a change of a signal may have come: a cell, a scrape, and what a ratio is taken over."""
     leaves = _leaves(frame, signal, subjects)
-    told = (
-        _series(frame, name).get(subject) or frame.histogram(name, subject)
-        for name in leaves
-        for subject in _related(frame, name, subjects)
-    )
-    moments = {id(one.times): one.times for one in told if one is not None}
+    told = (frame.spoken(name, subject) for name in leaves for subject in _related(frame, name, subjects))
+    moments = {id(times): times for times in told if times is not None}
     scrape = min(max(map(interval_of, moments.values()), default=frame.recording.step), _SLOWEST)
     over = _MINUTE if signal in RATIOS or signal in _OVER_A_MINUTE else 0.0
     return max(frame.grid.step, scrape, over)

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from triage.engine.frame import Frame, interpolated
+from triage.engine.frame import Frame
 from triage.engine.quantiles import (
     Interval,
     add_to,
     merged_counts,
     observed,
+    observed_until,
     quantile,
     quantiles,
     shared_bounds,
@@ -272,13 +273,13 @@ def _statistic(
 
 
 def together(rows: Sequence[Floats], across: Combine) -> Floats:
-    """Several subjects' cells as one row, NaN where none is known."""
+    """Several subjects' cells, shape (…, N), as one, NaN where none is known."""
     if len(rows) == 1:
         return rows[0]
     matrix = np.stack(rows)
     unknown = np.isnan(matrix).all(axis=0)
     filled = matrix[:, ~unknown]
-    out = np.full(matrix.shape[1], np.nan)
+    out = np.full(matrix.shape[1:], np.nan)
     match across:
         case Combine.SUM:
             out[~unknown] = np.nansum(filled, axis=0)
@@ -417,11 +418,7 @@ def _quantile_cells(frame: Frame, signal: str, subjects: Sequence[Subject], shar
     for several in side_by_side(held):
         times = several[0].times
         usual = usual_step(times) if len(times) > 1 else frame.grid.step
-        lengths, corners = np.diff(times, prepend=times[0] - usual), np.append(times[0] - usual, times)
-        known = np.cumsum(np.nan_to_num(stacked(several)) * lengths[:, None], axis=1)
-        totals = np.concatenate((np.zeros((len(known), 1, known.shape[2])), known), axis=1).transpose(0, 2, 1)
-        until = interpolated(edges, corners, totals.reshape(-1, len(corners))).reshape(len(several), -1, len(edges))
-        for one in until:
+        for one in observed_until(times, stacked(several), edges, usual):
             add_to(counted, bounds, one, several[0].bounds)
     width = max(1, round(_MINUTE / frame.grid.step))
     ends = np.arange(1, len(edges))

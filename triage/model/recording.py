@@ -197,7 +197,12 @@ class HistogramPanel:
 
     def rows(self) -> Sequence[Histogram]:
         """All its distributions."""
-        return self.made or [self.row(index) for index in range(len(self.subjects))]
+        if self.made:
+            return self.made
+        told = zip(self.subjects, *self.values, self.origins(slice(None)), strict=True)
+        return [
+            Histogram(self.signal, subject, self.times, self.bounds, rates, sums, origin) for subject, rates, sums, origin in told
+        ]
 
     def row(self, index: int) -> Histogram:
         """One of its distributions."""
@@ -292,7 +297,8 @@ class SideBySide(Sequence[Track], Generic[Track]):
     def without(self, subjects: Container[Subject]) -> "SideBySide[Track]":
         """Those of other subjects, panel by panel."""
         left = [[row for row, one in enumerate(panel.subjects) if one not in subjects] for panel in self.panels]
-        return SideBySide(panel.taken(rows) for panel, rows in zip(self.panels, left, strict=True) if rows)
+        both = zip(self.panels, left, strict=True)
+        return SideBySide(panel if len(rows) == len(panel.subjects) else panel.taken(rows) for panel, rows in both if rows)
 
     def sorted(self) -> "SideBySide[Track]":
         """The same by signal and subject."""
@@ -657,6 +663,17 @@ class Recording:
     @cached_property
     def _facts_of_services(self) -> list[dict[str, str | float]]:
         return [facts for one, facts in self.facts_of.items() if one.scope is Scope.SERVICE]
+
+
+def told_of(panels: Iterable[Panel]) -> list[tuple[Sequence[Subject], float, float]]:
+    """Whom panels speak of, from when until when; those of the very same subjects are taken as one, since there are many."""
+    found: dict[int, tuple[Sequence[Subject], float, float]] = {}
+    for panel in panels:
+        if len(panel.times):
+            _, since, until = found.get(id(panel.subjects), (panel.subjects, float("inf"), float("-inf")))
+            span = min(since, float(panel.times[0])), max(until, float(panel.times[-1]))
+            found[id(panel.subjects)] = panel.subjects, *span
+    return list(found.values())
 
 
 Either = TypeVar("Either", Panel, HistogramPanel)

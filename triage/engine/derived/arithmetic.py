@@ -94,7 +94,7 @@ def mean_latency(frame: Frame, signal: str, subject: Subject) -> Floats | None:
     if frame.histogram(signal, subject) is None:
         return None
     place, rows = frame.remembered(("mean latencies", signal), lambda: _mean_latencies(frame, signal))
-    return np.asarray(rows[place[subject]])
+    return frame.row(rows, place, subject)
 
 
 def _mean_latencies(frame: Frame, signal: str) -> tuple[Mapping[Subject, int], Floats]:

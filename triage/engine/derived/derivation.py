@@ -3,8 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
+from triage.engine.derived.abreast import Abreast, alike
 from triage.engine.derived.arithmetic import quotient, ratio, share, total
 from triage.engine.derived.formula import Formula, Of, Quotient, Ratio
 from triage.engine.frame import Frame
@@ -14,10 +13,6 @@ Cells = Callable[[Frame, Subject], Floats | None]
 """The cells of a subject, shape (N,), NaN where they are unknown; None if an input was never measured."""
 
 
-Together = Callable[[Frame, Sequence[Subject]], Mapping[Subject, Floats]]
-"""The same of several subjects at once, of those of whom every input was measured."""
-
-
 @dataclass(frozen=True)
 class Derivation:
     """How one signal follows from others.
@@ -25,20 +20,25 @@ class Derivation:
     :param signal: its name in the vocabulary
     :param needs: signals that are looked at, all of them: what is derived itself is derived before (facts need no order)
     :param formula: the same as data, for those who work it out elsewhere (PromQL); None if it is no elementwise formula
-    :param together: the same of several subjects at once; None if it is worked out one by one
+    :param abreast: it rests on cells alone, so that it may be worked out of several subjects at once (:class:`Abreast`)
     """
 
     signal: str
     needs: tuple[str, ...]
     cells: Cells
     formula: Formula | None = None
-    together: Together | None = None
+    abreast: bool = False
 
     def of_all(self, frame: Frame, subjects: Sequence[Subject]) -> Mapping[Subject, Floats]:
         """The cells of those of some subjects of whom every input was measured."""
-        if self.together is not None:
-            return self.together(frame, subjects)
-        return {subject: cells for subject in subjects if (cells := self.cells(frame, subject)) is not None}
+        if not self.abreast:
+            return {subject: cells for subject in subjects if (cells := self.cells(frame, subject)) is not None}
+        found: dict[Subject, Floats] = {}
+        for group in alike(frame, subjects, self.needs):
+            rows = self.cells(Abreast(frame, group), group[0])
+            if rows is not None:
+                found.update(zip(group, rows, strict=True))
+        return {subject: found[subject] for subject in subjects if subject in found}
 
 
 Pairing = Callable[[Floats, Floats, Frame], Floats | None]
@@ -52,15 +52,7 @@ def _of_pair(signal: str, one: str, other: str, pairing: Pairing, formula: Formu
         first, second = frame.cells(one, subject), frame.cells(other, subject)
         return None if first is None or second is None else pairing(first, second, frame)
 
-    def together(frame: Frame, subjects: Sequence[Subject]) -> Mapping[Subject, Floats]:
-        both = ((subject, frame.cells(one, subject), frame.cells(other, subject)) for subject in subjects)
-        told = [(subject, first, second) for subject, first, second in both if first is not None and second is not None]
-        if not told:
-            return {}
-        rows = pairing(np.array([first for _, first, _ in told]), np.array([second for _, _, second in told]), frame)
-        return {} if rows is None else dict(zip([subject for subject, _, _ in told], rows, strict=True))
-
-    return Derivation(signal, (one, other), cells, formula, together)
+    return Derivation(signal, (one, other), cells, formula, abreast=True)
 
 
 def share_of(signal: str, part: str, whole: str) -> Derivation:

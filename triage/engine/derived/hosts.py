@@ -103,7 +103,8 @@ def memory_per_request(frame: Frame, replica: Subject) -> Floats | None:
         return None
     width = max(1, round(_GROWTH_SPAN / frame.grid.step))
     requests = rolled(ended, width) * frame.grid.step
-    before = np.concatenate((np.full(width, np.nan), memory[:-width])) if width < len(memory) else np.full(len(memory), np.nan)
+    before = np.full(memory.shape, np.nan)
+    before[..., width:] = memory[..., :-width]
     grown = np.clip(memory - before, 0.0, None)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(requests >= _LEAST_REQUESTS, grown / requests, np.nan)
@@ -179,6 +180,7 @@ DERIVATIONS = (
             "http.requests",
         ),
         memory_per_request,
+        abreast=True,
     ),
     Derivation(
         "kv.context_ratio",
@@ -191,6 +193,7 @@ DERIVATIONS = (
         ("gpu.mem_used", "gpu.mem_free", "gpu.mem_total"),
         _mem_ratio,
         Quotient(Of("gpu.mem_used"), First((Of("gpu.mem_total"), Total((Of("gpu.mem_used"), Of("gpu.mem_free")))))),
+        abreast=True,
     ),
     quotient_of("gpu.power_ratio", "gpu.power", "gpu.power_limit"),
     Derivation("gpu.mem_unowned", ("gpu.mem_ratio", "replica.lost"), memory_unowned),

@@ -9,7 +9,7 @@ from triage.engine.derived.arithmetic import first_measured, known_to, total
 from triage.engine.derived.derivation import Derivation
 from triage.engine.frame import Frame
 from triage.engine.statistics import together
-from triage.model.recording import LOG, Floats, Subject
+from triage.model.recording import LOG, Floats, Subject, told_of
 from triage.model.vocabulary import Combine, Scope
 
 Bools = npt.NDArray[np.bool_]
@@ -90,19 +90,20 @@ def _others_until(frame: Frame, replica: Subject) -> float:
 def _last_of_each(frame: Frame) -> list[tuple[float, Subject]]:
     """The last time of the two subjects that are measured for longest, the longer one first."""
     last: dict[Subject, float] = {}
-    for panel in (one for panels in frame.recording.panels.values() for one in panels if len(one.times)):
-        until = float(panel.times[-1])
-        for subject in panel.subjects:
-            if subject.scope is Scope.REPLICA or panel.dialect != LOG:
-                last[subject] = max(last.get(subject, -np.inf), until)
+    panels = [one for several in frame.recording.panels.values() for one in several]
+    for is_log in (False, True):
+        for subjects, _, until in told_of(one for one in panels if (one.dialect == LOG) == is_log):
+            for subject in subjects:
+                if subject.scope is Scope.REPLICA or not is_log:
+                    last[subject] = max(last.get(subject, -np.inf), until)
     return sorted(((until, subject) for subject, until in last.items()), reverse=True)[:2]
 
 
 def _last_seen(frame: Frame, replica: Subject, vanished: Indexes) -> Indexes:
     """Of each cell in which a replica has vanished the cell after its last sample."""
     signals = ("pod.ready", "batch.running", "tokens.generation", "process.start_time")
-    series = (frame.recording.series_of(name, replica) for name in signals)
-    times = next((one.times for one in series if one is not None), None)
+    spoken = (frame.recording.times_of(name, replica) for name in signals)
+    times = next((one for one in spoken if one is not None), None)
     if times is None:
         return vanished
     last = times[(np.searchsorted(times, frame.grid.times[vanished], side="right") - 1).clip(0)]

@@ -145,18 +145,22 @@ DERIVATIONS = (
                 Averaged("latency.itl"),
             )
         ),
+        abreast=True,
     ),
-    Derivation("engine.idle", (*_HELD, "tokens.generation"), idle),
+    Derivation("engine.idle", (*_HELD, "tokens.generation"), idle, abreast=True),
     Derivation(
         "kv.fill",
         ("kv.used", "kv.capacity", "kv.usage"),
         kv_fill,
         First((Of("kv.usage"), Quotient(Of("kv.used"), Of("kv.capacity"), 1.0))),
+        abreast=True,
     ),
     Derivation("kv.needed", ("length.prompt", "length.generation", "batch.running", "kv.capacity"), kv_needed),
     Derivation("preemptions", ("kv.fill",), preemptions),
     Derivation("kv.stranded", ("kv.fill", "batch.running", "kv.capacity"), kv_stranded),
-    Derivation("kv.per_request", ("kv.fill", "batch.running"), kv_per_request),
-    Derivation("prefill.repeated", ("tokens.prompt_computed", "tokens.prompt_cached", "length.prompt"), computed_again),
+    Derivation("kv.per_request", ("kv.fill", "batch.running"), kv_per_request, abreast=True),
+    Derivation(
+        "prefill.repeated", ("tokens.prompt_computed", "tokens.prompt_cached", "length.prompt"), computed_again, abreast=True
+    ),
     Derivation("service.pinned", (*_HELD, "gateway.active"), pinned),
 )

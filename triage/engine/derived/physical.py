@@ -14,7 +14,7 @@ from triage.engine.frame import Frame
 from triage.engine.physics import latency, queueing, roofline
 from triage.engine.physics.accelerators import Accelerator, accelerator
 from triage.engine.physics.families import shape_of
-from triage.engine.physics.links import pcie_speed
+from triage.engine.physics.links import pcie_speeds
 from triage.engine.physics.memory import GIB, kv_bytes_per_token, kv_tokens_of, read_bytes, read_share
 from triage.engine.physics.precision import quantised_bits
 from triage.engine.physics.shape import Lookup, positive, text
@@ -147,9 +147,7 @@ def pcie_busy(frame: Frame, card: Subject) -> Floats | None:
     flows = [cells for name in ("gpu.pcie_rx", "gpu.pcie_tx") if (cells := frame.cells(name, card)) is not None]
     if generation is None or width is None or not flows:
         return None
-    speeds = [pcie_speed(*pair) for pair in zip(generation.tolist(), width.tolist(), strict=True)]
-    most = np.array([np.nan if speed is None else speed for speed in speeds])
-    return np.asarray(np.clip(together(flows, Combine.MAX) / most, 0.0, 1.0))
+    return np.asarray(np.clip(together(flows, Combine.MAX) / pcie_speeds(generation, width), 0.0, 1.0))
 
 
 # Decode against its floor
@@ -231,7 +229,7 @@ def _share_of_time(signal: str, part: str, whole: str) -> Derivation:
         return None if means is None else latency.share(*means)
 
     formula = Quotient(Averaged(f"latency.{part}"), Averaged(f"latency.{whole}"), 1.0)
-    return Derivation(signal, (f"latency.{part}", f"latency.{whole}"), cells, formula)
+    return Derivation(signal, (f"latency.{part}", f"latency.{whole}"), cells, formula, abreast=True)
 
 
 def unaccounted(frame: Frame, replica: Subject) -> Floats | None:
@@ -287,13 +285,14 @@ _HELD = ("batch.running", "queue.waiting")
 
 DERIVATIONS = (
     Derivation("kv.capacity", (), kv_capacity, Told("kv_cache_tokens")),
-    Derivation("kv.usage", ("kv.used", "kv.capacity"), kv_usage, Quotient(Of("kv.used"), Of("kv.capacity"), 1.0)),
-    Derivation("kv.evictable", ("kv.evictable_tokens", "kv.capacity"), kv_evictable),
+    Derivation("kv.usage", ("kv.used", "kv.capacity"), kv_usage, Quotient(Of("kv.used"), Of("kv.capacity"), 1.0), abreast=True),
+    Derivation("kv.evictable", ("kv.evictable_tokens", "kv.capacity"), kv_evictable, abreast=True),
     Derivation(
         "container.memory_ratio",
         ("container.memory_limit", "container.memory"),
         container_memory_ratio,
         Quotient(Of("container.memory"), Of("container.memory_limit")),
+        abreast=True,
     ),
     _share_of_time("ttft.queue_share", "queue", "ttft"),
     _share_of_time("ttft.prefill_share", "prefill", "ttft"),
@@ -302,13 +301,14 @@ DERIVATIONS = (
         ("latency.ttft", "latency.queue", "latency.prefill"),
         unaccounted,
         Rest(Averaged("latency.ttft"), (Averaged("latency.queue"), Averaged("latency.prefill"))),
+        abreast=True,
     ),
-    Derivation("ttft.unaccounted_share", ("latency.ttft", "latency.queue", "latency.prefill"), unaccounted_share),
+    Derivation("ttft.unaccounted_share", ("latency.ttft", "latency.queue", "latency.prefill"), unaccounted_share, abreast=True),
     _share_of_time("e2e.queue_share", "queue", "e2e"),
     _share_of_time("e2e.prefill_share", "prefill", "e2e"),
     _share_of_time("e2e.decode_share", "decode", "e2e"),
-    Derivation("queue.growth", _HELD, queue_growth),
-    Derivation("engine.held_ratio", (*_HELD, "latency.e2e"), held_ratio),
+    Derivation("queue.growth", _HELD, queue_growth, abreast=True),
+    Derivation("engine.held_ratio", (*_HELD, "latency.e2e"), held_ratio, abreast=True),
     Derivation("batch.offered_load", (*_HELD, "latency.e2e", "latency.queue", "batch.limit"), offered_load),
     Derivation("engine.bandwidth_ratio", ("bytes.read", "bytes.written"), engine_bandwidth_ratio),
     Derivation("engine.compute_ratio", ("flops",), engine_compute_ratio),
@@ -316,5 +316,5 @@ DERIVATIONS = (
     Derivation("decode.floor", ("kv.used", "kv.usage", "kv.capacity"), decode_floor),
     Derivation("decode.floor_ratio", ("decode.floor", "latency.itl", "spec.drafts", "spec.draft_tokens"), decode_floor_ratio),
     Derivation("gpu.bandwidth_ratio", ("engine.bandwidth_ratio",), gpu_bandwidth_ratio),
-    Derivation("gpu.pcie_busy", ("gpu.pcie_gen", "gpu.pcie_width", "gpu.pcie_rx", "gpu.pcie_tx"), pcie_busy),
+    Derivation("gpu.pcie_busy", ("gpu.pcie_gen", "gpu.pcie_width", "gpu.pcie_rx", "gpu.pcie_tx"), pcie_busy, abreast=True),
 )

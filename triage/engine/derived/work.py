@@ -49,6 +49,7 @@ def _share_of_finished(signal: str, reason: str) -> Derivation:
         traffic.FINISHED,
         lambda frame, one: share(frame.cells(reason, one), traffic.finished(frame, one), frame),
         Ratio(Of(reason), traffic.ENDED, 1.0),
+        abreast=True,
     )
 
 
@@ -106,18 +107,22 @@ DERIVATIONS = (
                 Of("prefix.hit_ratio_reported"),
             )
         ),
+        abreast=True,
     ),
     Derivation(
         "prefill.per_request",
         ("tokens.prompt_computed", "tokens.prompt", *traffic.FINISHED),
         _prefill_per_request,
         Ratio(First((Of("tokens.prompt_computed"), Of("tokens.prompt"))), traffic.ENDED),
+        abreast=True,
     ),
     share_of("offload.hit_ratio", "offload.hits", "offload.queries"),
     ratio_of("offload.load_speed", "offload.load_bytes", "offload.load_seconds"),
     _share_of_finished("finished.length_ratio", "finished.length"),
     _share_of_finished("finished.abort_ratio", "finished.abort"),
-    Derivation("spec.accepted_length", ("spec.accepted_tokens", "spec.drafts", "spec.step_tokens"), _accepted_length),
+    Derivation(
+        "spec.accepted_length", ("spec.accepted_tokens", "spec.drafts", "spec.step_tokens"), _accepted_length, abreast=True
+    ),
     share_of("spec.acceptance", "spec.accepted_tokens", "spec.draft_tokens"),
     Derivation(
         "batch.fill",
@@ -126,5 +131,5 @@ DERIVATIONS = (
         Quotient(Of("batch.running"), First((Of("batch.limit"), Told("max_num_seqs")))),
     ),
     Derivation("batch.plateau", ("batch.running", "queue.waiting"), _plateau),
-    Derivation("engine.time_per_step", ("engine.steps", "engine.step_time", "batch.running"), _time_per_step),
+    Derivation("engine.time_per_step", ("engine.steps", "engine.step_time", "batch.running"), _time_per_step, abreast=True),
 )

@@ -1,6 +1,6 @@
 """All signals as one matrix, so that hundreds of subjects are compared at once."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +27,7 @@ _PARTS = 4.0
 class Curves:
     """Signals of subjects over time, and each of them a moment long smoothed. The rows of one signal stand together.
 
+    :param parts: each signal once, with its rows
     :param signals: shape (R,)
     :param subjects: shape (R,); the service where all subjects of a signal are put together
     :param members: of such a row how many subjects it is made of, else 1; shape (R,)
@@ -37,6 +38,7 @@ class Curves:
     :param work: smoothed curves of what other signals grow with, shape (N,), by signal and subject
     """
 
+    parts: Sequence[tuple[Signal, slice]]
     signals: Sequence[Signal]
     subjects: Sequence[Subject]
     members: npt.NDArray[np.int64]
@@ -45,6 +47,10 @@ class Curves:
     samples: Floats
     width: int
     work: Mapping[Place, Floats]
+
+    def of_each(self, what: Callable[[Signal], float]) -> Floats:
+        """A number of each row's signal, shape (R,)."""
+        return np.repeat([float(what(signal)) for signal, _ in self.parts], [rows.stop - rows.start for _, rows in self.parts])
 
 
 def moment(frame: Frame) -> int:
@@ -107,7 +113,7 @@ def block_of(frame: Frame, signal: Signal, subjects: Sequence[Subject]) -> Block
         sums, counts = (np.array([pair[part] for pair in pairs]) for part in (0, 1))
         told = ~np.isnan(sums) & (counts > 0)
         return Block(signal, tuple(subjects), ones, np.where(told, sums, 0.0), np.where(told, counts, 0.0))
-    cells = np.array([frame.of(signal.name)[subject] for subject in subjects])
+    cells = _cells_of(frame, signal.name, subjects)
     told = ~np.isnan(cells)
     known = told.copy()
     if signal.kind is Kind.RATE and signal.worse == "up":
@@ -119,6 +125,12 @@ def block_of(frame: Frame, signal: Signal, subjects: Sequence[Subject]) -> Block
             with np.errstate(invalid="ignore"):
                 known[row] &= (other > condition.above) if other is not None else condition.else_always
     return Block(signal, tuple(subjects), ones, np.where(known & told, cells, 0.0), known.astype(float))
+
+
+def _cells_of(frame: Frame, signal: str, subjects: Sequence[Subject]) -> Floats:
+    """Cells of subjects that have a signal, shape (K, N)."""
+    block = frame.block(signal)
+    return block.cells if block.subjects == tuple(subjects) else block.cells[[block.place[subject] for subject in subjects]]
 
 
 def _unborn(frame: Frame, signal: Signal, subject: Subject, known: Bools) -> Bools:
@@ -180,18 +192,28 @@ def _together(blocks: Sequence[Block], frame: Frame, work: Mapping[Place, Floats
     """Blocks as curves."""
     amount, weight = (np.concatenate(part) for part in ([one.amount for one in blocks], [one.weight for one in blocks]))
     width = moment(frame)
-    total, count, there = (_rolled(matrix, width) for matrix in (amount, weight, (weight > 0).astype(float)))
-    signals = [block.signal for block in blocks for _ in block.subjects]
-    counted = np.array([signal.kind is Kind.DISTRIBUTION for signal in signals])[:, None]
+    total = _rolled(amount, width)
+    count = _rolled(weight if (weight != 1).any() else weight[:1], width)  # known throughout: each row the same
+    ends = np.cumsum([len(block.subjects) for block in blocks]).tolist()
+    parts = [(block.signal, slice(end - len(block.subjects), end)) for block, end in zip(blocks, ends, strict=True)]
+    count = np.broadcast_to(count, total.shape)
+    there = samples = count  # of all but distributions a cell weighs 1 or 0
+    if any(block.signal.kind is Kind.DISTRIBUTION for block in blocks):
+        counted = np.zeros((len(amount), 1), dtype=bool)
+        for signal, rows in parts:
+            counted[rows] = signal.kind is Kind.DISTRIBUTION
+        there = _rolled((weight > 0).astype(float), width)
+        samples = np.where(counted, count * frame.grid.step, there)
     with np.errstate(invalid="ignore", divide="ignore"):
-        values, smooth = amount / weight, total / count
+        values = amount / weight  # NaN where nothing is told: 0 / 0
     return Curves(
-        signals=signals,
+        parts=parts,
+        signals=[block.signal for block in blocks for _ in block.subjects],
         subjects=[subject for block in blocks for subject in block.subjects],
         members=np.array([number for block in blocks for number in block.members]),
-        values=np.where(weight > 0, values, np.nan),
-        smooth=np.where(there > 0, smooth, np.nan),
-        samples=np.where(counted, count * frame.grid.step, there),
+        values=values,
+        smooth=np.divide(total, count, out=np.full(total.shape, np.nan), where=there > 0),
+        samples=samples,
         width=width,
         work=work,
     )

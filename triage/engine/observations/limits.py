@@ -1,6 +1,6 @@
 """Shifts against a limit: what is at the most that it can be, or far below what it should be."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -24,11 +24,9 @@ def at_limits(frame: Frame) -> Seen:
     odd: list[Observation] = []
     judged: set[Judged] = set()
     for limit in LIMITS:
-        for subject in frame.subjects_of(limit.part):
-            share = _share(limit, subject, frame)
-            if share is not None and (~np.isnan(share[frame.grid.window])).sum() >= _LEAST_CELLS:
-                judged.add(("shift", limit.part, subject.scope, "limit"))
-                odd += _found(limit, subject, share, frame)
+        shares = {one: share for one in frame.subjects_of(limit.part) if (share := _share(limit, one, frame)) is not None}
+        if shares:
+            odd += _at_one(limit, tuple(shares), np.array(list(shares.values())), frame, judged)
     return Seen(tuple(odd), frozenset(judged))
 
 
@@ -44,24 +42,40 @@ def _share(limit: Limit, subject: Subject, frame: Frame) -> Floats | None:
         return None if other is None else np.where(other > condition.above, share, np.nan)
 
 
-def _found(limit: Limit, subject: Subject, share: Floats, frame: Frame) -> Iterator[Observation]:
-    """The longest time at the limit, if it is long enough."""
-    known = ~np.isnan(share)
+def _at_one(
+    limit: Limit, subjects: Sequence[Subject], shares: Floats, frame: Frame, judged: set[Judged]
+) -> Iterator[Observation]:
+    """Who is at one limit for long enough, at its longest.
+
+    :param shares: shape (S, N)
+    :param judged: gets of whom enough is known to tell
+    """
+    known = ~np.isnan(shares)
+    told = known[:, frame.grid.window].sum(axis=1) >= _LEAST_CELLS
+    judged |= {("shift", limit.part, subject.scope, "limit") for subject, is_told in zip(subjects, told, strict=True) if is_told}
     with np.errstate(invalid="ignore"):
-        holds = (share < limit.near) if limit.below else (share >= limit.near)
-    runs = longest_runs(holds[None], known[None], frame.grid.first)
-    start, stop, length = (int(part[0]) for part in (runs.start, runs.stop, runs.length))
-    if length < max(2, moment(frame) // 2):
-        return
+        holds = (shares < limit.near) if limit.below else (shares >= limit.near)
+    runs = longest_runs(holds, known, frame.grid.first)
+    for row in np.flatnonzero(told & (runs.length >= max(2, moment(frame) // 2))).tolist():
+        run = int(runs.start[row]), int(runs.stop[row]), int(runs.length[row])
+        yield _found(limit, subjects[row], shares[row], run, frame)
+
+
+def _found(limit: Limit, subject: Subject, share: Floats, run: tuple[int, int, int], frame: Frame) -> Observation:
+    """One that is at its limit.
+
+    :param run: the first cell of that time, the one after the last, and how many of them are known
+    """
+    start, stop, length = run
     inside = slice(max(start, frame.grid.first), stop)
     signal = catalogue()[limit.part]
     value = mean_of(share[inside])
     whole = frame.cells(limit.whole, subject) if limit.whole else None
     most = 1.0 if whole is None else mean_of(whole[inside])
-    places = np.flatnonzero(known)
+    places = np.flatnonzero(~np.isnan(share))
     times = frame.grid.times
     earlier = places[places < start]
-    yield shift(
+    return shift(
         frame,
         signal,
         subject,

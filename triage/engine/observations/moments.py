@@ -9,7 +9,7 @@ import re2
 
 from triage.engine.frame import Frame
 from triage.engine.witnesses.voices import SCRAPER
-from triage.model.recording import LOG, Event, Series, Subject
+from triage.model.recording import LOG, Event, Series, Subject, told_of
 from triage.model.vocabulary import Scope
 
 Turn = Literal["killed", "restarted", "ended", "vanished", "unready", "started", "ready", "appeared"]
@@ -122,7 +122,7 @@ def _last_word(frame: Frame, subject: Subject, before: float) -> float:
         "node.cpu_busy_cores",
         "node.load1",
     )
-    rows = [one.times for name in own for one in frame.recording.by_signal.get(name, ()) if one.subject == subject]
+    rows = [times for name in own if (times := frame.recording.times_of(name, subject)) is not None]
     last = [float(times[index - 1]) for times in rows if (index := int(np.searchsorted(times, before))) > 0]
     return max(last, default=before - frame.grid.step)
 
@@ -131,12 +131,11 @@ def _comings_and_goings(frame: Frame) -> Iterator[Moment]:
     """Replicas and hosts that begin or cease to be spoken of at all."""
     first: dict[Subject, float] = {}
     last: dict[Subject, float] = {}
-    for panel in (one for panels in frame.recording.panels.values() for one in panels if len(one.times)):
-        if panel.dialect not in (LOG, SCRAPER):
-            since, until = float(panel.times[0]), float(panel.times[-1])
-            for subject in (one for one in panel.subjects if one.scope in (Scope.REPLICA, Scope.NODE)):
-                first[subject] = min(first.get(subject, np.inf), since)
-                last[subject] = max(last.get(subject, -np.inf), until)
+    measured = (one for panels in frame.recording.panels.values() for one in panels if one.dialect not in (LOG, SCRAPER))
+    for subjects, since, until in told_of(measured):
+        for subject in (one for one in subjects if one.scope in (Scope.REPLICA, Scope.NODE)):
+            first[subject] = min(first.get(subject, np.inf), since)
+            last[subject] = max(last.get(subject, -np.inf), until)
     if not first:
         return
     begin, end = min(first.values()), max(last.values())

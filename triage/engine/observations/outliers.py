@@ -228,13 +228,10 @@ def _bad(way: Sequence[str], members: Sequence[Member]) -> list[Member]:
     """Those beyond the widest gap, if it is wide enough."""
     ordered = sorted(members, key=lambda one: (-one.badness, one.subject))
     floor = np.array(_least(way))
-    best, number = 0.0, 0
-    for place in range(1, len(ordered)):
-        worse, better = ordered[place - 1].badness, ordered[place].badness
-        gap = float(size_of(np.array(worse), np.array(better), floor, np.array(0), up=True))
-        if gap > best:
-            best, number = gap, place
-    bad = ordered[:number]
+    badness = np.array([one.badness for one in ordered])
+    gaps = np.nan_to_num(size_of(badness[:-1], badness[1:], floor, np.array(0), up=True), nan=0.0, posinf=np.inf)
+    best = float(np.max(gaps, initial=0.0))
+    bad = ordered[: int(np.argmax(gaps)) + 1] if best > 0 else []
     if best < (_APART if len(ordered) > 2 else _APART_PAIR):
         return []
     if len(way) == 2 and (bad[-1].badness < _LEAST_SHARE or sum(one.amount for one in bad) < _LEAST_EVENTS):

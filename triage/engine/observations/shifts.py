@@ -43,29 +43,29 @@ def shifts(frame: Frame) -> Seen:
 
 @dataclass(frozen=True)
 class Usual:
-    """What curves are held against.
+    """What some curves are held against.
 
-    :param level: shape (R, 1)
-    :param low: how low it went, shape (R, 1); ``high`` likewise
-    :param noise: scatter of a moment's mean, shape (R, 1)
-    :param told: whether enough is known of it, shape (R,)
+    :param level: shape (K,)
+    :param low: how low it went, shape (K,); ``high`` likewise
+    :param noise: scatter of a moment's mean, shape (K,)
     """
 
     level: Floats
     low: Floats
     high: Floats
     noise: Floats
-    told: Bools
 
 
 @dataclass(frozen=True, slots=True)
 class Left:
     """A span in which a curve was beyond its usual level.
 
+    :param level: the usual one
     :param start: index of its first cell; ``stop`` is the one after the last
     """
 
     up: bool
+    level: float
     start: int
     stop: int
 
@@ -75,57 +75,55 @@ def _against_past(curves: Curves, frame: Frame) -> Seen:
     first = frame.grid.first
     count = curves.smooth.shape[1]
     until = frame.grid.usual if frame.grid.usual >= _LEAST_SAMPLES else first + max((count - first) // _PART_OF_WINDOW, 1)
-    usual = _usual(curves, until)
     smooth = _at_equal_work(curves, until)
     known = ~np.isnan(smooth)
-    told = usual.told & (known[:, first:].sum(axis=1) >= _LEAST_SAMPLES)
+    told = (~np.isnan(curves.values[:, :until])).sum(axis=1) >= _LEAST_SAMPLES
+    told &= known[:, first:].sum(axis=1) >= _LEAST_SAMPLES
     found: dict[int, list[Left]] = {}
     for up in (True, False):
-        rows = _gone_beyond(smooth[:, first:], usual, told, up=up)
+        rows = np.flatnonzero(told & _gone_beyond(curves.smooth[:, :until], smooth[:, first:], up=up))
+        usual = _usual(curves, rows, until)
         runs = longest_runs(_left(rows, smooth[rows], usual, curves, up=up), known[rows], first)
         for place in np.flatnonzero(runs.length >= max(2, curves.width // 2)).tolist():
-            left = Left(up, int(runs.start[place]), int(runs.stop[place]))
+            left = Left(up, float(usual.level[place]), int(runs.start[place]), int(runs.stop[place]))
             found.setdefault(int(rows[place]), []).append(left)
-    odd = list(_told(found, curves, usual, smooth, frame))
-    judged: set[Judged] = {
-        ("shift", curves.signals[row].name, curves.subjects[row].scope, "past") for row in np.flatnonzero(told).tolist()
-    }
+    odd = list(_told(found, curves, smooth, frame))
+    judged: set[Judged] = set()
+    for signal, part in curves.parts:
+        scopes = {curves.subjects[row].scope for row in (part.start + np.flatnonzero(told[part])).tolist()}
+        judged |= {("shift", signal.name, scope, "past") for scope in scopes}
     return Seen(tuple(odd), frozenset(judged))
 
 
-def _usual(curves: Curves, until: int) -> Usual:
-    """Levels of the time before: the median of moments, how far they went, and how they scatter."""
-    values, smooth = curves.values[:, :until], curves.smooth[:, :until]
-    told = (~np.isnan(values)).sum(axis=1) >= _LEAST_SAMPLES
-    filled, moments = (np.where(told[:, None], matrix, 0.0) for matrix in (values, smooth))
-    level = median_of(moments, 1)
-    low, high = np.nanmin(moments, axis=1, keepdims=True), np.nanmax(moments, axis=1, keepdims=True)
-    apart = median_of(np.abs(filled - median_of(filled, 1)), 1)
-    scatter = np.maximum(np.nanstd(moments, axis=1, keepdims=True), 1.4826 * apart / np.sqrt(curves.width))
-    return Usual(level, low, high, scatter, told)
+def _usual(curves: Curves, rows: Places, until: int) -> Usual:
+    """Levels of the time before of some curves: the median of moments, how far they went, and how they scatter."""
+    values, moments = curves.values[rows, :until], curves.smooth[rows, :until]
+    level = median_of(moments, 1)[:, 0]
+    low, high = np.fmin.reduce(moments, axis=1), np.fmax.reduce(moments, axis=1)
+    apart = median_of(np.abs(values - median_of(values, 1)), 1)[:, 0]
+    scatter = np.maximum(np.nanstd(moments, axis=1), 1.4826 * apart / np.sqrt(curves.width))
+    return Usual(level, low, high, scatter)
 
 
 def _at_equal_work(curves: Curves, until: int) -> Floats:
     """Smoothed curves, divided by how much more work there was than usual, where a signal grows with its work."""
-    smooth = curves.smooth
-    changed = {row: works for row, signal in enumerate(curves.signals) if (works := PER.get(signal.name))}
-    if not changed:
-        return smooth
-    smooth = smooth.copy()
-    for row, works in changed.items():
-        for work in works:
-            amount = curves.work.get((work.signal, curves.subjects[row]))
-            if amount is None or np.isnan(amount[:until]).all():
-                continue
-            more = amount / max(float(median_of(amount[None, :until], 1)[0, 0]), 1.0)
-            smooth[row] /= np.maximum(np.where(np.isnan(more), 1.0, more), 1.0) ** work.exponent
+    grown = [(work, rows) for signal, rows in curves.parts for work in PER.get(signal.name, ())]
+    smooth = curves.smooth.copy() if grown else curves.smooth
+    for work, part in grown:
+        amounts = [(row, curves.work.get((work.signal, curves.subjects[row]))) for row in range(part.start, part.stop)]
+        told = [(row, amount) for row, amount in amounts if amount is not None and not np.isnan(amount[:until]).all()]
+        if told:
+            amount = np.array([amount for _, amount in told])
+            more = amount / np.maximum(median_of(amount[:, :until], 1), 1.0)
+            smooth[[row for row, _ in told]] /= np.maximum(np.where(np.isnan(more), 1.0, more), 1.0) ** work.exponent
     return smooth
 
 
-def _gone_beyond(window: Floats, usual: Usual, told: Bools, *, up: bool) -> Places:
-    """Rows that went further than ever before: the others need no closer look."""
-    extreme = np.fmax.reduce(window, axis=1) if up else np.fmin.reduce(window, axis=1)
-    return np.flatnonzero(told & ((extreme > usual.high[:, 0]) if up else (extreme < usual.low[:, 0])))
+def _gone_beyond(before: Floats, window: Floats, *, up: bool) -> Bools:
+    """Which curves went further than ever before: the others need no closer look."""
+    if up:
+        return np.asarray(np.fmax.reduce(window, axis=1) > np.fmax.reduce(before, axis=1))
+    return np.asarray(np.fmin.reduce(window, axis=1) < np.fmin.reduce(before, axis=1))
 
 
 def _left(rows: Places, smooth: Floats, usual: Usual, curves: Curves, *, up: bool) -> Bools:
@@ -134,17 +132,9 @@ def _left(rows: Places, smooth: Floats, usual: Usual, curves: Curves, *, up: boo
     :param smooth: curves of the rows, shape (K, N)
     :returns: shape (K, N)
     """
-    signals = [curves.signals[row] for row in rows.tolist()]
-    floor, least, counter, bounded = (
-        np.array(column)[:, None]
-        for column in (
-            [floor_of(signal) for signal in signals],
-            [least_size_of(signal) for signal in signals],
-            [signal.kind is Kind.RATE for signal in signals],
-            [signal.bounded for signal in signals],
-        )
-    )
-    level, low, high, noise = (column[rows] for column in (usual.level, usual.low, usual.high, usual.noise))
+    of_signals = (floor_of, least_size_of, lambda signal: signal.kind is Kind.RATE, lambda signal: signal.bounded)
+    floor, least, counter, bounded = (curves.of_each(what)[rows, None] for what in of_signals)
+    level, low, high, noise = (column[:, None] for column in (usual.level, usual.low, usual.high, usual.noise))
     size = size_of(smooth, level, floor, bounded, up=up)
     apart = smooth - level if up else level - smooth
     beyond = smooth > high + noise if up else smooth < low - noise
@@ -152,22 +142,21 @@ def _left(rows: Places, smooth: Floats, usual: Usual, curves: Curves, *, up: boo
     return (size >= least) & (apart > needed) & beyond
 
 
-def _told(found: dict[int, list[Left]], curves: Curves, usual: Usual, smooth: Floats, frame: Frame) -> Iterator[Observation]:
+def _told(found: dict[int, list[Left]], curves: Curves, smooth: Floats, frame: Frame) -> Iterator[Observation]:
     """Shifts as observations, each told at the level at which it stands out."""
     every = [
         one
         for row, several in sorted(found.items())
         for left in several
-        if (one := _one(row, left, curves, usual, smooth, frame)) is not None
+        if (one := _one(row, left, curves, smooth, frame)) is not None
     ]
     yield from _at_their_level(every, curves)
 
 
-def _one(row: int, left: Left, curves: Curves, usual: Usual, smooth: Floats, frame: Frame) -> Observation | None:
+def _one(row: int, left: Left, curves: Curves, smooth: Floats, frame: Frame) -> Observation | None:
     """One shift; None if it rests on too little."""
     signal, values = curves.signals[row], curves.values[row]
-    up, start, stop = left.up, left.start, left.stop
-    level = float(usual.level[row, 0])
+    up, level, start, stop = left.up, left.level, left.start, left.stop
     inside = slice(max(start, frame.grid.first), stop)
     value = mean_of(smooth[row, inside])
     cells = int((~np.isnan(values[inside])).sum())
@@ -223,9 +212,7 @@ def _at_their_level(every: Iterable[Observation], curves: Curves) -> Iterator[Ob
     grouped: dict[tuple[str, str], list[Observation]] = {}
     for one in every:
         grouped.setdefault((one.of, one.direction), []).append(one)
-    members: dict[str, int] = {}
-    for signal, number in zip(curves.signals, curves.members.tolist(), strict=True):
-        members[signal.name] = max(members.get(signal.name, 0), number)
+    members = {signal.name: int(curves.members[rows].max()) for signal, rows in curves.parts}
     for (of, _), several in grouped.items():
         whole = [one for one in several if one.subject.scope is Scope.SERVICE and members[of] > 1]
         parts = [one for one in several if one not in whole]

@@ -70,11 +70,12 @@ def _groups(curves: Curves, frame: Frame) -> Iterator[Group]:
     """Rows that can be compared with each other; what all of them together are is none."""
     grouped: dict[tuple[str, tuple[str, str]], list[int]] = {}
     kinds: dict[Subject, tuple[str, str]] = frame.remembered("kinds of twins", dict)
-    for row, (signal, subject) in enumerate(zip(curves.signals, curves.subjects, strict=True)):
-        if subject.scope is signal.scope and subject.scope in _TWINS:
-            if (kind := kinds.get(subject)) is None:
-                kind = kinds[subject] = kind_of(frame, subject)
-            grouped.setdefault((signal.name, kind), []).append(row)
+    for signal, part in curves.parts:
+        for row, subject in enumerate(curves.subjects[part], part.start) if signal.scope in _TWINS else ():
+            if subject.scope is signal.scope:
+                if (kind := kinds.get(subject)) is None:
+                    kind = kinds[subject] = kind_of(frame, subject)
+                grouped.setdefault((signal.name, kind), []).append(row)
     for rows in grouped.values():
         if len(rows) > _LEAST_TWINS:
             yield Group(curves.signals[rows[0]], tuple(rows))

@@ -5,7 +5,10 @@ Speeds are of one direction, at the peak of the wire, without what protocols tak
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from triage.engine.physics.accelerators import Accelerator
+from triage.model.recording import Floats
 from triage.model.vocabulary import Scale
 
 
@@ -67,6 +70,14 @@ def pcie_speed(generation: float, lanes: float) -> float | None:
     """Bytes per second of a PCIe link in one direction; None if generation or width is unknown (NaN) or does not exist."""
     bits = _LANE.get(generation)
     return bits * lanes / 8 if bits is not None and lanes >= 1 else None
+
+
+def pcie_speeds(generation: Floats, lanes: Floats) -> Floats:
+    """The same of many links, NaN where generation or width is unknown or does not exist, of the same shape."""
+    bits = np.full(generation.shape, np.nan)
+    for number, told in _LANE.items():
+        bits[generation == number] = told
+    return np.where(lanes >= 1, bits * lanes / 8, np.nan)
 
 
 def transfer_time(size: float, link: Link) -> float:

@@ -24,14 +24,14 @@ def held_ratio(held: Floats, throughput: Floats, residence: Floats) -> Floats:
 
 
 def growth(held: Floats, step: float, width: int) -> Floats:
-    """Change of a stock per second over the last ``width`` cells, shape (N,); negative where it shrinks.
+    """Change of a stock per second over the last ``width`` cells, shape (…, N); negative where it shrinks.
 
-    :param held: requests inside, shape (N,)
+    :param held: requests inside, shape (…, N)
     :param step: seconds a cell
     """
-    out = np.full(len(held), np.nan)
-    if len(held) > width:
-        out[width:] = (held[width:] - held[:-width]) / (width * step)
+    out = np.full(held.shape, np.nan)
+    if held.shape[-1] > width:
+        out[..., width:] = (held[..., width:] - held[..., :-width]) / (width * step)
     return out
 
 

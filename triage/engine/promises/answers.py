@@ -119,7 +119,7 @@ def _failed_scrapes(one: Subject, frame: Frame) -> Floats:
 
     They are counted by themselves: in a long window a cell of the grid is longer than a few scrapes.
     """
-    series = next((some for some in frame.recording.by_signal.get("target.up", ()) if some.subject == one), None)
+    series = frame.recording.series_of("target.up", one)
     if series is None or is_stale(frame, ("target.up",)):
         return np.zeros(0)
     until = int(np.searchsorted(series.times, frame.recording.window.end, side="right"))

@@ -9,7 +9,7 @@ from math import exp
 import numpy as np
 
 from triage.engine.derived.arithmetic import total
-from triage.engine.frame import Frame, interpolated
+from triage.engine.frame import Frame
 from triage.engine.promises.entries import (
     BURN_OF_MOMENT,
     UNMEASURED,
@@ -24,7 +24,7 @@ from triage.engine.promises.entries import (
     surely_above,
 )
 from triage.engine.promises.table import DELAYS, HELD, Delay
-from triage.engine.quantiles import Interval, add_to, quantile, shared_bounds, side_by_side, stacked
+from triage.engine.quantiles import Interval, add_to, observed_until, quantile, shared_bounds, side_by_side, stacked
 from triage.engine.queries import reckoned
 from triage.engine.sparks import spark_of
 from triage.engine.statistics import cells_of, curve_cells, statistic, together
@@ -255,12 +255,11 @@ _NEARLY = 1 - 1e-6
 def _to_edges_by_each(histograms: Sequence[Histogram], frame: Frame) -> Iterator[tuple[list[int], Floats, Floats]]:
     """Requests in each bucket until each edge of the grid, of those that are alike in one go: shape (K, B, N + 1), and bounds."""
     edges = np.concatenate(([frame.grid.times[0] - frame.grid.step], frame.grid.times))
-    alike: dict[tuple[bytes, bytes], list[int]] = {}
-    for row, one in enumerate(histograms):
-        alike.setdefault((one.times.tobytes(), one.bounds.tobytes()), []).append(row)
-    for rows in alike.values():
-        first = histograms[rows[0]]
-        yield rows, _to_edges_of_each(first.times, stacked([histograms[row] for row in rows]), edges), first.bounds
+    begin = 0
+    for several in side_by_side(histograms):
+        rows = list(range(begin, begin + len(several)))
+        begin += len(several)
+        yield rows, _to_edges(several[0].times, stacked(several), edges), several[0].bounds
 
 
 def _judged(delay: Delay, name: str, signal: str, subjects: tuple[Subject, ...], of: str, frame: Frame) -> Entry:
@@ -436,29 +435,20 @@ def _count(signal: str, subjects: tuple[Subject, ...], frame: Frame) -> Counted:
         times, rates = several[0].times, stacked(several)
         sums = np.stack([one.sums for one in several])
         timed = np.where(np.isnan(sums), 0.0, rates.sum(axis=2))
-        counted, both = (_to_edges_of_each(times, rows, edges) for rows in (rates, np.stack((sums, timed), axis=2)))
+        counted, both = (_to_edges(times, rows, edges) for rows in (rates, np.stack((sums, timed), axis=2)))
         for one, other in zip(counted, both, strict=True):
             add_to(requests, bounds, one, several[0].bounds)
             rest += other
     return Counted(requests.T, bounds, rest[0], rest[1])
 
 
-def _to_edges_of_each(times: Floats, rates: Floats, edges: Floats) -> Floats:
+def _to_edges(times: Floats, rates: Floats, edges: Floats) -> Floats:
     """What was counted until each edge, of several that were read at the same moments, shape (K, B, edges).
 
     :param rates: shape (K, T, B)
     """
-    rows = rates.transpose(1, 0, 2).reshape(len(times), -1)
-    return _to_edges(times, rows, edges).reshape(len(rates), -1, len(edges))
-
-
-def _to_edges(times: Floats, rates: Floats, edges: Floats) -> Floats:
-    """What was counted until each edge, shape (B, edges); a rate, shape (T, B), holds from the sample before to its own."""
     usual = usual_step(times) if len(times) > 1 else float(edges[-1] - edges[0])
-    lengths = np.diff(times, prepend=times[0] - usual)
-    known = np.cumsum(np.nan_to_num(rates) * lengths[:, None], axis=0)
-    corners = np.concatenate(([times[0] - usual], times))
-    return interpolated(edges, corners, np.hstack((np.zeros((len(known.T), 1)), known.T)))
+    return observed_until(times, rates, edges, usual)
 
 
 def _is_broken(span: Span, tally: Tally, limit: Limit, delay: Delay) -> bool:

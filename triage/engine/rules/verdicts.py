@@ -173,14 +173,15 @@ class Speakers:
 
     def cells(self, frame: Frame, across: Combine) -> Floats:
         """The signal of each group over time, NaN where unknown, shape (G, N)."""
+        if self.alone and catalogue()[self.signal].kind is not Kind.DISTRIBUTION:
+            block = frame.block(self.signal).cells
+            return block if np.array_equal(self.rows, np.arange(len(block))) else np.asarray(block[self.rows])
         key = ("cells of groups", self.signal, self.groups, across)
         return frame.remembered(key, lambda: self._cells(frame, across))
 
     def _cells(self, frame: Frame, across: Combine) -> Floats:
         if catalogue()[self.signal].kind is not Kind.DISTRIBUTION:
             block = frame.block(self.signal)
-            if self.alone:
-                return np.asarray(block.cells[self.rows])
             if all(one in block.place for group in self.groups for one in group):
                 return together_by(block.cells, [[block.place[one] for one in group] for group in self.groups], across)
         blank = np.full(len(frame.grid.times), np.nan)

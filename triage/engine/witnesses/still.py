@@ -5,14 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from triage.engine.frame import Frame
+from triage.engine.frame import Frame, news
 from triage.engine.witnesses.signs import computes, works
 from triage.engine.witnesses.voices import LEAST_SAMPLES, Voice, Voices
 from triage.model.arrays import distinct
 from triage.model.observation import Judged, Observation, Seen
 from triage.model.recording import Floats, Panel, Series, Subject
 from triage.model.units import duration
-from triage.model.vocabulary import Kind, Scope, catalogue
+from triage.model.vocabulary import Scope, catalogue
 
 Bools = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.int64]
@@ -90,10 +90,11 @@ class _Motion:
 
     def __init__(self, dialect: str, asked: Sequence[Voice], voices: Voices) -> None:
         self._row = {voice.subject: row for row, voice in enumerate(asked)}
-        news = [(panel, _moves(panel.values, panel.signal)) for panel in voices.panels if panel.dialect == dialect]
-        self.pace, self._never = _pace(news)
+        self._rows: dict[int, tuple[Places, Places]] = {}
+        told = [(panel, voices.news_of(panel)) for panel in voices.panels if panel.dialect == dialect]
+        self.pace, self._never = _pace([(panel, moves[voices.heard_of(panel)]) for panel, moves in told])
         self._of_work = np.zeros(len(asked), dtype=bool)
-        for panel, _ in news:
+        for panel, _ in told:
             if panel.signal in _MOVED_BY_WORK:
                 self._of_work[self._whose(panel)[1]] = True
         self.number = np.zeros(len(asked), dtype=np.int64)
@@ -108,16 +109,19 @@ class _Motion:
         self._place = np.zeros((len(asked), 2), dtype=np.int64)
         for alike, rows in groups.items():
             self._place[rows] = np.stack((np.full(len(rows), alike), np.arange(len(rows))), axis=1)
-        for panel, moves in news:
+        for panel, moves in told:
             self._add(panel, moves, moved)
         for alike, rows in groups.items():
             self._longest[rows] = _longest_rest(*moved[alike])
 
     def _whose(self, panel: Panel) -> tuple[Places, Places]:
-        """Rows of a panel whose voices are asked, and which voices these are."""
+        """Rows of a panel whose voices are asked, and which voices these are; of the same subjects it is remembered."""
+        if (known := self._rows.get(id(panel.subjects))) is not None:
+            return known
         pairs = [(row, self._row[subject]) for row, subject in enumerate(panel.subjects) if subject in self._row]
         both = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-        return both[:, 0], both[:, 1]
+        found = self._rows[id(panel.subjects)] = both[:, 0], both[:, 1]
+        return found
 
     def _add(self, panel: Panel, moves: Bools, moved: Mapping[int, tuple[Floats, Bools]]) -> None:
         """Takes in a panel.
@@ -130,17 +134,27 @@ class _Motion:
             these = self._place[whose, 0] == alike
             times, told = moved[alike]
             cells = np.searchsorted(times, panel.times[1:]).clip(0, len(times) - 1)
-            told[self._place[whose[these], 1][:, None], cells] |= moves[rows[these]]
+            place = self._place[whose[these], 1]
+            if len(cells) and (np.diff(cells) == 1).all():  # the voice speaks when the panel does: a slice costs a third
+                told[place, cells[0] : cells[-1] + 1] |= moves[rows[these]]
+            else:
+                told[place[:, None], cells] |= moves[rows[these]]
 
     def _restless(self, panel: Panel) -> tuple[Places, Places]:
         """Rows of a panel that never rest, and whose they are."""
         rows, whose = self._whose(panel)
-        told = np.array([self.is_restless(row, panel.signal) for row in whose.tolist()], dtype=bool)
+        told = self._is_restless(panel.signal)[whose]
         return rows[told], whose[told]
+
+    def _is_restless(self, signal: str) -> Bools:
+        """Of which voices a signal never rests, shape (V,)."""
+        if signal in self._never or signal in _MOVED_BY_WORK:
+            return np.ones(len(self._of_work), dtype=bool)
+        return self._of_work if signal in _ALSO_MOVED else np.zeros(len(self._of_work), dtype=bool)
 
     def is_restless(self, row: int, signal: str) -> bool:
         """Whether a signal of a voice never rests."""
-        return signal in self._never or signal in _MOVED_BY_WORK or (signal in _ALSO_MOVED and bool(self._of_work[row]))
+        return bool(self._is_restless(signal)[row])
 
     def may_stand_still(self, row: int, least: float) -> bool:
         """Whether a voice says nothing new for so many seconds."""
@@ -161,16 +175,16 @@ def _is_fine_enough(voice: Voice, pace: int) -> bool:
     return len(voice.times) >= 2 * LEAST_SAMPLES and 0 < pace * voice.step <= _LEAST_SECONDS / 4
 
 
-def _pace(news: Sequence[tuple[Panel, Bools]]) -> tuple[int, set[str]]:
+def _pace(told: Sequence[tuple[Panel, Bools]]) -> tuple[int, set[str]]:
     """At every how many samples a source has news, and the signals that never rest at that.
 
     What is pushed each minute, or collected twice a minute, and scraped more often tells the same several times.
     """
     for pace in range(1, _SLOWEST_PACE + 1):
-        never = {panel.signal for panel, moves in news if _never_rests(_within(moves, pace)).any()}
+        never = {panel.signal for panel, moves in told if _never_rests(_within(moves, pace)).any()}
         if len(never) >= _LEAST_SIGNALS:
             return pace, never
-    return 1, {panel.signal for panel, moves in news if _never_rests(moves).any()}
+    return 1, {panel.signal for panel, moves in told if _never_rests(moves).any()}
 
 
 def _within(moves: Bools, samples: int) -> Bools:
@@ -192,16 +206,6 @@ def _never_rests(moves: Bools) -> Bools:
     return np.asarray((last >= LEAST_SAMPLES) & (moves.sum(axis=1) >= _RESTLESS * last))
 
 
-def _moves(values: Floats, signal: str) -> Bools:
-    """Which samples are news: a rate that is not nought, any other value that is not the one before.
-
-    :param values: shape (…, T)
-    :returns: shape (…, T - 1)
-    """
-    news = values[..., 1:] if catalogue()[signal].kind is Kind.RATE else np.diff(values)
-    return np.asarray((news != 0) & ~np.isnan(news))
-
-
 def _least(voice: Voice, pace: int) -> float:
     """For how many seconds a voice must say the same."""
     return max(_LEAST_SECONDS, LEAST_SAMPLES * pace * voice.step)
@@ -209,7 +213,7 @@ def _least(voice: Voice, pace: int) -> float:
 
 def _stillness(voice: Voice, restless: Sequence[Series], least: float) -> Iterator[tuple[float, float]]:
     """Times in which a voice speaks and none of its restless values moves."""
-    moved = distinct(np.concatenate([one.times[1:][_moves(one.values, one.signal)] for one in restless]))
+    moved = distinct(np.concatenate([one.times[1:][news(one.values, catalogue()[one.signal].kind)] for one in restless]))
     begin, end = float(voice.times[0]), float(voice.times[-1])
     corners: Floats = np.concatenate(([begin], moved, [end]))
     for gap in np.flatnonzero(np.diff(corners) >= least).tolist():

@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 
 import numpy as np
 
 from triage.engine.frame import Frame
 from triage.model.arrays import distinct
-from triage.model.recording import LOG, Floats, HistogramPanel, Panel, Series, Subject
+from triage.model.recording import LOG, Chosen, Floats, HistogramPanel, Panel, Series, Subject
 from triage.model.vocabulary import Scope
 
 AnyPanel = Panel | HistogramPanel
@@ -32,8 +33,26 @@ def silent_after(step: float) -> float:
     return max(_MISSED * step, _LEAST_HOLE)
 
 
-Place = tuple[Panel, int]
-"""A series: its panel and row."""
+@dataclass(frozen=True, eq=False)
+class Lot:
+    """What one source says of the same subjects in the same order, panel by panel.
+
+    :param subjects: shape (S,)
+    :param panels: with their places among all panels
+    """
+
+    dialect: str
+    subjects: Sequence[Subject]
+    panels: list[tuple[int, AnyPanel]]
+
+    @cached_property
+    def moments(self) -> frozenset[bytes]:
+        """When its panels were read."""
+        return frozenset(panel.times.tobytes() for _, panel in self.panels)
+
+
+Place = tuple[Lot, int]
+"""Of a lot the row that is somebody's."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +60,7 @@ class Voice:
     """What one source says of one subject.
 
     :param dialect: name of the source's dialect
-    :param places: where its series lie
-    :param names: signals of its series and distributions
+    :param places: where its series and distributions lie
     :param times: when it spoke, Unix seconds, ascending, shape (T,)
     :param step: usual distance of its samples, seconds; 0 if it spoke but once
     """
@@ -50,14 +68,19 @@ class Voice:
     dialect: str
     subject: Subject
     places: Sequence[Place]
-    names: Sequence[str]
     times: Floats
     step: float
 
     @cached_property
     def series(self) -> tuple[Series, ...]:
         """All that it tells but its distributions, in the order of their signals."""
-        return tuple(panel.row(row) for panel, row in self.places)
+        held = [(number, panel, row) for lot, row in self.places for number, panel in lot.panels]
+        return tuple(panel.row(row) for _, panel, row in sorted(held, key=itemgetter(0)) if isinstance(panel, Panel))
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Signals of its series and distributions."""
+        return frozenset(panel.signal for lot, _ in self.places for _, panel in lot.panels)
 
     @property
     def is_scraper(self) -> bool:
@@ -99,44 +122,27 @@ class Voices:
 
     def __init__(self, frame: Frame) -> None:
         recording = frame.recording
-        self.panels = [_heard(one) for name in sorted(recording.panels) for one in recording.panels[name] if _is_heard(one)]
-        distributions: list[HistogramPanel] = [
-            one for name in sorted(recording.histogram_panels) for one in recording.histogram_panels[name]
-        ]
-        told: dict[tuple[str, Subject], tuple[list[Place], list[AnyPanel]]] = {}
-        for panel in self.panels:
-            for row, subject in enumerate(panel.subjects):
-                places, panels = told.setdefault((panel.dialect, subject), ([], []))
-                places.append((panel, row))
-                panels.append(panel)
-        for each in distributions:
-            for subject in each.subjects if _is_heard(each) else ():
+        self.panels = [one for name in sorted(recording.panels) for one in recording.panels[name] if _is_heard(one)]
+        self.news_of = frame.news_of
+        distributions = [one for name in sorted(recording.histogram_panels) for one in recording.histogram_panels[name]]
+        lots: dict[tuple[str, int], Lot] = {}
+        known: dict[tuple[Subject, ...], int] = {}
+        every: list[AnyPanel] = [*self.panels, *filter(_is_heard, distributions)]
+        for number, panel in enumerate(every):
+            subjects = known.setdefault(tuple(panel.subjects), len(known))
+            lots.setdefault((panel.dialect, subjects), Lot(panel.dialect, panel.subjects, [])).panels.append((number, panel))
+        told: dict[tuple[str, Subject], list[Place]] = {}
+        for lot in lots.values():
+            for row, subject in enumerate(lot.subjects):
                 if subject.scope is not Scope.CLIENT:
-                    told.setdefault((each.dialect, subject), ([], []))[1].append(each)
-        self._moments: dict[bytes, int] = {}
-        every: list[AnyPanel] = [*self.panels, *distributions]
-        self._read = {id(one): self._moments.setdefault(one.times.tobytes(), len(self._moments)) for one in every}
-        paces: dict[frozenset[int], tuple[Floats, float]] = {}
-        self.all = [self._voice(*key, *told[key], paces) for key in sorted(told)]
+                    told.setdefault((lot.dialect, subject), []).append((lot, row))
+        paces: dict[frozenset[bytes], tuple[Floats, float]] = {}
+        self.all = [Voice(*key, told[key], *_pace(told[key], paces)) for key in sorted(told)]
 
-    def _voice(
-        self,
-        dialect: str,
-        subject: Subject,
-        places: Sequence[Place],
-        panels: Sequence[AnyPanel],
-        paces: dict[frozenset[int], tuple[Floats, float]],
-    ) -> Voice:
-        """One voice; its samples are those of all its series.
-
-        :param paces: times and steps of voices before it: most have the same
-        """
-        key = frozenset([self._read[id(panel)] for panel in panels])
-        if key not in paces:
-            rows = [panel.times for panel in panels]
-            steps = [_middle(np.diff(row)) for row in rows if len(row) >= LEAST_SAMPLES]
-            paces[key] = _united(rows), min(steps, default=0.0)
-        return Voice(dialect, subject, places, [panel.signal for panel in panels], *paces[key])
+    def heard_of(self, panel: Panel) -> Chosen:
+        """Rows of a panel that are of others than clients."""
+        rows = [row for row, subject in enumerate(panel.subjects) if subject.scope is not Scope.CLIENT]
+        return slice(None) if len(rows) == len(panel.subjects) else np.array(rows, dtype=np.int64)
 
     @cached_property
     def end(self) -> float:
@@ -176,10 +182,17 @@ def _is_heard(panel: AnyPanel) -> bool:
     return panel.dialect != LOG and bool(len(panel.times))
 
 
-def _heard(panel: Panel) -> Panel:
-    """What is told of others than clients."""
-    rows = [row for row, subject in enumerate(panel.subjects) if subject.scope is not Scope.CLIENT]
-    return panel if len(rows) == len(panel.subjects) else panel.taken(rows)
+def _pace(places: Sequence[Place], paces: dict[frozenset[bytes], tuple[Floats, float]]) -> tuple[Floats, float]:
+    """When somebody spoke, and the usual distance of samples.
+
+    :param paces: the same of those before, by the moments of their panels: most have the same
+    """
+    key = frozenset[bytes]().union(*(lot.moments for lot, _ in places))
+    if key not in paces:
+        rows = [panel.times for _, panel in sorted((pair for lot, _ in places for pair in lot.panels), key=itemgetter(0))]
+        steps = [_middle(np.diff(row)) for row in rows if len(row) >= LEAST_SAMPLES]
+        paces[key] = _united(rows), min(steps, default=0.0)
+    return paces[key]
 
 
 def _middle(steps: Floats) -> float:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 
-_AT_ONCE = 8_000_000
-"""A file of no more numbers than this (64 MiB) is read and checked whole; of a larger one a row group when it is asked for."""
+_AT_ONCE = 16_000_000
+"""A file of no more numbers than this (128 MiB) is read and checked whole; of a larger one a row group when it is asked for."""
 
 _KEPT_GROUPS = 4
 """Row groups of a large file that are kept for the next question."""
