@@ -70,6 +70,18 @@ def test_a_restart_is_planned_if_a_change_to_the_service_precedes_it(events: lis
     assert (found.attrs["planned"], found.salient) == (planned, planned == "no")
 
 
+@pytest.mark.parametrize(("pause", "planned"), [(400, "yes"), (700, "no")])
+def test_a_roll_out_goes_on_while_one_follows_the_other(pause: int, planned: str) -> None:
+    """However long it takes: what ends as the last one did, by the same hand, is still the same roll-out."""
+    ends = {name: -1750 + step * pause for step, name in enumerate("abcdef", 4)}
+    killings = [
+        at(when, "kube", "Killing", subject=f"replica/{name}", message="Stopping container") for name, when in ends.items()
+    ]
+    found = lived(frame({}, events=[at(-1740, "deploy", "v2", service="svc"), *killings]))
+    last = max(name for name, when in ends.items() if when < 1700)
+    assert found[f"replica/{last}", "killed"].attrs["planned"] == planned
+
+
 @pytest.mark.parametrize(
     ("event", "planned"),
     [

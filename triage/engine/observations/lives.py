@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
+from math import inf
 
 import numpy as np
 import re2
@@ -42,10 +44,9 @@ def lives(frame: Frame) -> Seen:
     by_subject: dict[Subject, list[Moment]] = {}
     for moment in (*measured(frame), *reported(frame)):
         by_subject.setdefault(moment.subject, []).append(moment)
-    odd: list[Observation] = []
-    for subject in sorted(by_subject):
-        found = [_observation(group, frame) for group in _happenings(by_subject[subject])]
-        odd += _flapping(found, frame)
+    happened = [_observation(group, frame) for subject in sorted(by_subject) for group in _happenings(by_subject[subject])]
+    found = groupby(_gone_on(happened), key=lambda one: one.subject)
+    odd = [one for _, its in found for one in _flapping(list(its), frame)]
     kept = (one for one in odd if one.since is None or one.since >= frame.recording.window.start - _CHANGE_LASTS)
     own = [_as_a_strangers(one) if _is_strangers(one.subject, service) else one for one in kept]
     judged = _judged(frame)
@@ -166,6 +167,29 @@ def _planned(best: Moment, when: float, frame: Frame) -> str:
     ):
         return "no" if _would_be_known(frame) else "unknown"
     return "unknown"
+
+
+def _gone_on(happened: list[Observation]) -> list[Observation]:
+    """The same, with ends planned that go on with what a plan began.
+
+    How long a roll-out takes depends on how long replicas load: while the next one ends as the last one did, by the same hand,
+    and not long after, it is still the same roll-out.
+    """
+    ends = sorted((one for one in happened if one.of in _ENDS and one.onset), key=lambda one: one.since or 0.0)
+    last: dict[tuple[str, str, Scope], float] = {}
+    meant: set[int] = set()
+    for one in ends:
+        key, when = (one.of, one.attrs.get("actor", ""), one.subject.scope), one.since or 0.0
+        goes_on = one.attrs["planned"] == "no" and key[1] and when - last.get(key, -inf) <= _STEP_LASTS
+        if one.attrs["planned"] == "yes" or goes_on:
+            last[key] = when
+        if goes_on:
+            meant.add(id(one))
+    return [replace(one, attrs={**one.attrs, "planned": "yes"}, salient=False) if id(one) in meant else one for one in happened]
+
+
+_STEP_LASTS = 600.0
+"""Chosen: from one step of a roll-out to the next a replica loads its weights, which takes some minutes."""
 
 
 def _explains(event: Event, best: Moment, when: float, frame: Frame) -> bool:

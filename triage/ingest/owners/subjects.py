@@ -87,6 +87,7 @@ class Selection:
     :param hosts: names under which gateways are asked for the service
     :param aliases: names under which the service's engines, and no others, serve their model
     :param marks: id that a runtime gave to a worker -> the replica whose engine's series bear it, and no other's
+    :param routing: scrape jobs of gateways that name in ``service`` to whom they send, the service among them
     """
 
     service: Service
@@ -105,6 +106,7 @@ class Selection:
     hosts: frozenset[str] = frozenset()
     aliases: frozenset[str] = frozenset()
     marks: Mapping[str, str] = field(default_factory=dict)
+    routing: frozenset[str] = frozenset()
 
     def names_service(self, labels: Labels) -> bool:
         """Whether a label says outright that a series is the service's."""
@@ -202,6 +204,8 @@ class Selection:
         Beside the engines of one service a program of any name (``litellm``) works for that service.
         """
         name = labels.get("service", "")
+        if labels.get("job", "") in self.routing and not self._routes_here(_routed_to(labels)):
+            return True
         if not name or name.startswith(f"{self.service.name}-"):
             return name in self.rivals
         return bool(self.rivals or self.targets) and not self.names_service(labels)
@@ -295,6 +299,11 @@ def _plain(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
+def _routed_to(labels: Labels) -> str:
+    """The service that a gateway says it sends to, by its own label: a scraper may have one of that name, too."""
+    return labels.get("exported_service") or labels.get("service", "")
+
+
 def speaks_of(text: str, name: str, others: Collection[str] = ()) -> bool:
     """Whether a route, a cluster's or a model's name holds a name, and not just the beginning or end of a longer one.
 
@@ -369,6 +378,7 @@ class _Evidence:
         self.engines: dict[tuple[str, str, str], _Engine] = {}
         self.begins_alike: set[str] = set()
         self.hosts: set[str] = set()
+        self.routing: set[str] = set()
 
     def add(self, name: str, labels: Labels, speaker: Scope | None, span: tuple[float, float]) -> None:
         """Takes note of one series."""
@@ -380,6 +390,8 @@ class _Evidence:
             self._add_engine(labels, ours=ours, elsewhere=elsewhere)
         if speaker is Scope.GATEWAY and (ours or speaks_of(first(labels, _ROUTES), self.service.name)):
             self.hosts |= {name for label in _HOSTS if "." in (name := labels.get(label, ""))}
+        if speaker is Scope.GATEWAY and speaks_of(_routed_to(labels), self.service.name):
+            self.routing.add(labels.get("job", ""))
         if not elsewhere:
             for label in POD_LABELS:
                 if pod := labels.get(label):
@@ -444,6 +456,7 @@ class _Evidence:
             adopted=frozenset(engine.instance for engine in adopted if engine.instance),
             workloads=workloads,
             hosts=frozenset(self.hosts),
+            routing=frozenset(self.routing),
             aliases=frozenset({engine.model for engine in ours} - {engine.model for engine in foreign} - {""}),
             marks=_marks(engines, replicas),
         )
