@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from triage.ingest.logs import KEEP, MAX_LINE, LogReading, read_logs
-from triage.ingest.logs.emitters import emitter_of
+from triage.ingest.logs.emitters import Emitter, emitter_of, engine_on
 from triage.ingest.logs.files import logs_of
 from triage.model.recording import Event, Series, SourceState, Subject, Window
 from triage.model.vocabulary import Scope, catalogue
@@ -674,3 +674,12 @@ def test_nothing_breaks_it(tmp_path_factory: pytest.TempPathFactory, lines: list
     first, second = (read_logs([path], WINDOW, "chat") for _ in range(2))
     assert first.events == second.events
     assert first.sources == second.sources
+
+
+def test_an_engines_log_that_bears_the_name_of_its_host() -> None:
+    """It is that of the only engine there; a kernel's is the host's."""
+    host, engine = Subject(Scope.NODE, "nlp-h1"), Subject(Scope.REPLICA, "nlp-h1.news.int:3000")
+    known = {"nlp-h1": host, engine_on("nlp-h1"): engine}
+    head = [b'2026-11-05T17:40:00.654623Z  INFO generate_stream{total_time="3.9s"}: text_generation_router::server: Success']
+    assert emitter_of("tgi-nlp-h1", head, known.get, "chat") == Emitter("engine", engine)
+    assert emitter_of("kernel-nlp-h1", [], known.get, "chat").subject == host

@@ -479,3 +479,28 @@ def test_target_of_an_exporter(node: str) -> None:
     rows = [engine(instance="a:8000", service="llm-prod", node="gpu-1"), (NODE, {"instance": "x:9100", "node": "gpu-2"})]
     target = selection(rows).target({"job": "node", "instance": "y:9400", "node": node})
     assert (target is None) == bool(node)
+
+
+@pytest.mark.parametrize(
+    ("route", "ours"),
+    [
+        ({"service": "llm-prod@docker"}, True),
+        ({"service": "llm-llm-prod-8000@kubernetes"}, True),
+        ({"service": "shop-web-80@kubernetes"}, False),
+        ({}, True),
+    ],
+)
+def test_a_gateway_that_names_to_whom_it_sends_tells_of_others_too(route: dict[str, str], ours: bool) -> None:
+    """Once it names the service, what it sends elsewhere is not the service's; the label of its own target says nothing."""
+    requests = "traefik_service_requests_total"
+    rows = [
+        (requests, {"job": "traefik", "instance": "t:1", "service": "llm-prod@docker"}),
+        (requests, {"job": "traefik", **route}),
+    ]
+    assert (selection(rows).gateway({"job": "traefik", "instance": "t:1", **route}) is not None) is ours
+    beside = {"job": "traefik", "service": "traefik"}
+    scraped = selection([(requests, {**beside, "exported_service": "llm-prod@docker"})])
+    assert scraped.gateway({**beside, "exported_service": "shop@docker"}) is None
+    assert scraped.gateway(beside) is not None
+    alone = selection([(requests, {"job": "traefik", "service": "chat@docker"})])
+    assert alone.gateway({"job": "traefik", "instance": "t:1", "service": "chat@docker"}) is not None

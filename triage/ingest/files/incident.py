@@ -15,6 +15,7 @@ from triage.ingest.files.scrapes import Scrape, find_scrapes, gathered, labelled
 from triage.ingest.language import Language, load_language
 from triage.ingest.logs import LogReading, read_logs, window_of_logs
 from triage.ingest.logs.changes import read_changes
+from triage.ingest.logs.emitters import engine_on
 from triage.ingest.metrics.naming import index_names, is_engine_name, speaker
 from triage.ingest.metrics.openmetrics import parse, read_blocks
 from triage.ingest.metrics.translate import translate, with_source
@@ -421,6 +422,10 @@ def _of_the_only_one(reading: LogReading, metrics: Recording) -> LogReading:
 def _emitter_subjects(recording: Recording) -> Callable[[str], Subject | None]:
     """Maps the name of a log's emitter to the subject it is about."""
     known = {subject.id: subject for scope in (Scope.NODE, Scope.GATEWAY, Scope.REPLICA) for subject in recording.subjects[scope]}
+    for host in recording.subjects[Scope.NODE]:
+        engines = recording.replicas_of(host)
+        if len(engines) == 1:
+            known[engine_on(host.id)] = engines[0]
 
     def find(name: str) -> Subject | None:
         if name in known:

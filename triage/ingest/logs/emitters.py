@@ -203,11 +203,18 @@ def emitter_of(stem: str, head: Iterable[bytes], subjects: Subjects, service: st
         name = _by_name(stem)[1] if named in ON_NODES and _by_name(stem)[1] != stem else origin.node
         return Emitter(kind, subjects(name) or Subject(Scope.NODE, name))
     known = subjects(name) or subjects(stem) or (_known_within(stem, subjects) if kind == "engine" else None)
+    if kind == "engine" and known is not None and known.scope is Scope.NODE:
+        known = subjects(engine_on(known.id))
     return Emitter(kind, known or _subject(kind, name if kind == named else _by_name(stem)[1], stem, service))
 
 
 _UNKNOWN_PROGRAM = "journal"
 """What a program is that syslog or the journal names and nobody knows."""
+
+
+def engine_on(host: str) -> str:
+    """The name by which the only engine of a host is asked for: its log is often called after the host."""
+    return f"{host}/engine"
 
 
 def _known_within(stem: str, subjects: Subjects) -> Subject | None:

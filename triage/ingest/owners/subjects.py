@@ -87,7 +87,7 @@ class Selection:
     :param hosts: names under which gateways are asked for the service
     :param aliases: names under which the service's engines, and no others, serve their model
     :param marks: id that a runtime gave to a worker -> the replica whose engine's series bear it, and no other's
-    :param routing: scrape jobs of gateways that name in ``service`` to whom they send, the service among them
+    :param routing: scrape jobs of gateways, each with the label in which they name to whom they send, the service among them
     """
 
     service: Service
@@ -106,7 +106,7 @@ class Selection:
     hosts: frozenset[str] = frozenset()
     aliases: frozenset[str] = frozenset()
     marks: Mapping[str, str] = field(default_factory=dict)
-    routing: frozenset[str] = frozenset()
+    routing: frozenset[tuple[str, str]] = frozenset()
 
     def names_service(self, labels: Labels) -> bool:
         """Whether a label says outright that a series is the service's."""
@@ -204,7 +204,8 @@ class Selection:
         Beside the engines of one service a program of any name (``litellm``) works for that service.
         """
         name = labels.get("service", "")
-        if labels.get("job", "") in self.routing and not self._routes_here(_routed_to(labels)):
+        label = _routing_label(labels)
+        if (labels.get("job", ""), label) in self.routing and not self._routes_here(labels.get(label, "")):
             return True
         if not name or name.startswith(f"{self.service.name}-"):
             return name in self.rivals
@@ -299,9 +300,9 @@ def _plain(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _routed_to(labels: Labels) -> str:
-    """The service that a gateway says it sends to, by its own label: a scraper may have one of that name, too."""
-    return labels.get("exported_service") or labels.get("service", "")
+def _routing_label(labels: Labels) -> str:
+    """The label in which a gateway may name to whom it sends; where a scraper has one of that name, its own was put aside."""
+    return next((label for label in ("exported_service", "service") if label in labels), "")
 
 
 def speaks_of(text: str, name: str, others: Collection[str] = ()) -> bool:
@@ -378,7 +379,7 @@ class _Evidence:
         self.engines: dict[tuple[str, str, str], _Engine] = {}
         self.begins_alike: set[str] = set()
         self.hosts: set[str] = set()
-        self.routing: set[str] = set()
+        self.routing: set[tuple[str, str]] = set()
 
     def add(self, name: str, labels: Labels, speaker: Scope | None, span: tuple[float, float]) -> None:
         """Takes note of one series."""
@@ -390,8 +391,8 @@ class _Evidence:
             self._add_engine(labels, ours=ours, elsewhere=elsewhere)
         if speaker is Scope.GATEWAY and (ours or speaks_of(first(labels, _ROUTES), self.service.name)):
             self.hosts |= {name for label in _HOSTS if "." in (name := labels.get(label, ""))}
-        if speaker is Scope.GATEWAY and speaks_of(_routed_to(labels), self.service.name):
-            self.routing.add(labels.get("job", ""))
+        if speaker is Scope.GATEWAY and speaks_of(labels.get(_routing_label(labels), ""), self.service.name):
+            self.routing.add((labels.get("job", ""), _routing_label(labels)))
         if not elsewhere:
             for label in POD_LABELS:
                 if pod := labels.get(label):
