@@ -150,7 +150,7 @@ def test_look_alikes_of_what_was_found_come_first_among_the_ruled_out() -> None:
 
 def test_what_could_not_be_judged_says_what_is_missing_and_how_to_get_it() -> None:
     """Named once over all subjects."""
-    (one,) = of({"kv.usage@replica/a": 0.5, "kv.usage@replica/b": 0.5}, GRAVE).not_evaluated
+    (one,) = of({"kv.usage@replica/a": 0.8, "kv.usage@replica/b": 0.8}, GRAVE).not_evaluated
     assert (one.rule, one.missing) == ("grave", ("preemptions",))
     assert "/metrics" in one.how_to_get
 
@@ -209,7 +209,7 @@ def test_coverage_of_signals() -> None:
     """Present, stale, missing, or out of range; distributions go stale as well."""
     names = ("kv.usage", "preemptions", "finished", "batch.running", "latency.itl")
     recording = make_recording(
-        {"kv.usage": 0.5, "finished": lambda t: 1.0 if t < 0 else nan},
+        {"kv.usage": 0.8, "finished": lambda t: 1.0 if t < 0 else nan},
         histograms={"latency.itl": Buckets((1,), (1, 0))},
         rejected={"batch.running": "a broken reading"},
     )

@@ -42,7 +42,7 @@ def onset_index(holds: npt.NDArray[np.bool_], is_known: npt.NDArray[np.bool_], f
 def longest_run(holds: npt.NDArray[np.bool_], is_known: npt.NDArray[np.bool_]) -> tuple[int, int]:
     """The longest row of known cells in which a condition holds: start and length. An unknown cell neither breaks nor adds."""
     best_start = best = start = length = 0
-    if not (holds & is_known).any():
+    if not np.logical_and(holds, is_known).any():
         return best_start, best
     for index in np.flatnonzero(is_known):
         if holds[index]:

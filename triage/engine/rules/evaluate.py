@@ -49,8 +49,10 @@ def _leaves_doubt(against: Outcome) -> bool:
 
     A setting that nobody states is as it is with everybody: who has another one states it.
     """
-    unknown = [look.evidence for look in against.looks if look.evidence.verdict is UNKNOWN]
-    return against.verdict is UNKNOWN and not (unknown and all(one.signal.startswith("fact:") for one in unknown))
+    if against.verdict is not UNKNOWN:
+        return False
+    unknown = [look.signal for look in against.looks if look.verdict is UNKNOWN]
+    return not (unknown and all(signal.startswith("fact:") for signal in unknown))
 
 
 @dataclass(frozen=True)
