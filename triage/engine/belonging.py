@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+import re2
+
 from triage.engine.frame import Frame
 from triage.model.recording import CHANGE_KINDS, Event, Recording, Subject, pci_address, without
 from triage.model.vocabulary import Scope
@@ -62,10 +64,10 @@ def _is_on_a_foreign_card(event: Event, frame: Frame) -> bool:
 def without_others(recording: Recording) -> Recording:
     """The recording without what was measured of cards that none of our replicas holds, where it is known which they hold.
 
-    Nothing is left out while a replica has no place yet: then a free card may be why.
+    Nothing is left out while a replica has no place yet, unless it is said which cards are ours: then a free card may be why.
     """
     places = {recording.node_of(recording.whole_of(one) or one) for one in recording.subjects[Scope.REPLICA]}
-    held = {} if None in places else _cards_held(recording, [host for host in places if host is not None])
+    held = _cards_held(recording, () if None in places else [host for host in places if host is not None])
     foreign = {
         card
         for card in recording.subjects[Scope.GPU]
@@ -86,13 +88,28 @@ def _held(frame: Frame) -> Mapping[Subject | None, frozenset[Subject]]:
 
 
 def _cards_held(recording: Recording, hosts: Iterable[Subject]) -> dict[Subject | None, frozenset[Subject]]:
-    held: dict[Subject | None, frozenset[Subject]] = {}
-    for host in hosts:
+    held = _declared(recording)
+    for host in (one for one in hosts if one not in held):
         whole = {recording.whole_of(one) or one for one in recording.replicas_of(host)}
         cards = {one: recording.cards_of(one) for one in whole}
         if cards and all(len(its) >= _needed(one, recording) for one, its in cards.items()):
             held[host] = frozenset(card for its in cards.values() for card in its)
     return held
+
+
+def _declared(recording: Recording) -> dict[Subject | None, frozenset[Subject]]:
+    """The cards that the service is said to have, by their numbers on the only host whose cards are seen; none if not all are."""
+    told = recording.facts_of.get(Subject(Scope.SERVICE, recording.service), {}).get("gpus")
+    listed = isinstance(told, str) and _NUMBERS.fullmatch(told) is not None
+    numbers = {one.strip() for one in str(told).split(",")} if listed else set()
+    cards = recording.subjects[Scope.GPU]
+    hosts = {recording.node_of(card) for card in cards}
+    ours = [one for one in cards if str(recording.facts_of.get(one, {}).get("gpu_index")).removesuffix(".0") in numbers]
+    return {hosts.pop(): frozenset(ours)} if len(hosts) == 1 and len(ours) == len(numbers) > 0 else {}
+
+
+_NUMBERS = re2.compile(r"\d{1,3}(?:, ?\d{1,3})+")
+"""Cards as they are listed (``0,1,2``, as in ``CUDA_VISIBLE_DEVICES``); one number alone tells how many."""
 
 
 def _needed(replica: Subject, recording: Recording) -> float:

@@ -127,6 +127,7 @@ class Occurrence(BaseModel):
         of one step); without it anywhere from the baseline's last ten minutes to the window's end
     :param at_least: how many there must be
     :param at_most: how many there may be (0: none)
+    :param at: scope of whom they happened to; any if not said
     :param distinct: count whom they happened to (replicas, nodes, cards) instead of the events
     :param anywhere: events count whoever they happened to; a gateway's, say, for a rule about replicas
     :param where: attribute -> regular expression that the whole value must match
@@ -139,6 +140,7 @@ class Occurrence(BaseModel):
     event: str
     name: tuple[str, ...] = ()
     own: bool | None = None
+    at: Scope | None = None
     within: float | None = None
     at_least: int | None = None
     at_most: int | None = None

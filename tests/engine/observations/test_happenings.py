@@ -158,6 +158,19 @@ def test_a_process_ended_on_a_host_is_ours_only_if_a_replica_of_ours_ended() -> 
     assert blind.salient
 
 
+def test_who_is_told_to_end_did_not_end_by_what_a_kernel_killed() -> None:
+    """A roll-out stops a replica while another team's job is killed on some host; one that ends for memory is another matter."""
+    kill = at(200, "kube", "OOMKilling", subject="node/n1", message="Killed process 7 (celery)")
+    told = at(250, "kube", "Killing", subject="replica/a", message="Stopping container main")
+    rolled = at(0, "deploy", "", subject="service/svc", service="svc")
+    signals = {"pod.restarts_total": 0.0, "process.start_time": START - 5000.0}
+    stopped = lived(frame(signals, events=[rolled, kill, told]))
+    assert stopped["replica/a", "killed"].attrs["planned"] == "yes"
+    assert stopped["node/n1", "killed"].attrs.get("stranger") == "yes"
+    unplanned = lived(frame({"process.start_time": restart(210.0)}, events=[rolled, kill]))["node/n1", "killed"]
+    assert unplanned.attrs.get("stranger") is None
+
+
 @pytest.mark.parametrize(
     ("message", "actor", "reason"),
     [

@@ -403,6 +403,15 @@ def test_what_all_lack_is_not_collected_and_what_one_lacks_is_news() -> None:
     assert not question(frame(fresh, events=[event])).odd[0].salient
 
 
+def test_what_the_other_half_of_the_work_shows_is_not_lacking() -> None:
+    """An engine for prefill has no tokens of its own; one for decode lacks them as its twin shows them."""
+    event = at(5, "metric", "core-missing", subject="replica/a", signal="tokens.generation")
+    for its, salient in (("prefill", False), ("decode", True)):
+        facts = {"disaggregation_mode@replica/a": its, "disaggregation_mode@replica/b": "decode"}
+        told = question(frame({"tokens.generation@replica/b": 9.0, "batch.running@replica/a": 1.0}, events=[event], facts=facts))
+        assert [one.salient for one in told.odd if one.of == "core-missing"] == [salient]
+
+
 def test_a_target_that_offers_many_times_as_many_samples() -> None:
     """Half as many again is news only where there are thousands."""
     many = of(frame({"target.samples": Shift(300.0, 30000.0)}))["cardinality"]

@@ -53,13 +53,17 @@ def own_fact(frame: Frame, subject: Subject, key: str) -> str | float | None:
     return frame.recording.facts_of.get(subject, {}).get(key)
 
 
+_ROLE_FACTS = ("role", "disaggregation_mode")
+"""What a label or an engine's own arguments say of its part of the work."""
+
+
 def role_of(frame: Frame, replica: Subject) -> str:
     """What part of the work a replica does: as it says, or ``prefill``, ``decode``, ``whole`` by what it computes."""
     return frame.remembered(("role", replica), lambda: _role(frame, replica))
 
 
 def _role(frame: Frame, replica: Subject) -> str:
-    told = own_fact(frame, replica, "role")
+    told = next((fact for key in _ROLE_FACTS if (fact := own_fact(frame, replica, key)) not in (None, "", "null", "none")), None)
     if told is not None:
         return str(told)
     made, ended = _increase(frame, "tokens.generation", replica), _increase(frame, "finished", replica)

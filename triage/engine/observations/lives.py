@@ -294,13 +294,26 @@ def _is_strangers(subject: Subject, service: str) -> bool:
 
 
 def _spares_ours(one: Observation, all_lives: Sequence[Observation], judged: Collection[Judged]) -> bool:
-    """Whether a process was ended on a host, and no replica of ours ended, whose lives are followed."""
+    """Whether a process was ended on a host, and no replica of ours ended by it, whose lives are followed.
+
+    One that ended by a plan, by another hand, did not end by that.
+    """
     if one.of not in ("killed", "flapping") or one.subject.scope is not Scope.NODE or one.attrs.get("turn", "killed") != "killed":
         return False
     followed = any(("life", of, Scope.REPLICA) in judged for of in ("ended", "restarted"))
-    ends = (other for other in all_lives if other.subject.scope is Scope.REPLICA and other.of in (*_ENDS, "flapping"))
+    ends = (
+        other
+        for other in all_lives
+        if other.subject.scope is Scope.REPLICA and other.of in (*_ENDS, "flapping") and not _is_anothers_plan(other, one)
+    )
     first, last = one.since or 0.0, (one.since if one.end is None else one.end) or 0.0
     return followed and not any(first - _SAME <= (other.since or 0.0) <= last + _SAME for other in ends)
+
+
+def _is_anothers_plan(end: Observation, kill: Observation) -> bool:
+    """Whether an end was planned and is told of another hand than the one that killed a process."""
+    actor = end.attrs.get("actor", "")
+    return end.attrs.get("planned") == "yes" and bool(actor) and actor != kill.attrs.get("actor", "")
 
 
 def _as_a_strangers(one: Observation) -> Observation:

@@ -181,6 +181,8 @@ def _fits(event: Event, occurrence: Occurrence, frame: Frame) -> bool:
     """Whether an event of the kind is one that is asked for, whenever it was and whomever it concerns."""
     if occurrence.name and event.name not in occurrence.name:
         return False
+    if occurrence.at is not None and (event.subject is None or event.subject.scope is not occurrence.at):
+        return False
     if occurrence.own is not None and _is_own(event, frame.recording.service) != occurrence.own:
         return False
     if not all(matches(wanted, event.attrs.get(key, "")) for key, wanted in occurrence.where.items()):

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from triage.engine.derived.fleet import alike
 from triage.engine.frame import Frame
 from triage.engine.witnesses.voices import LEAST_SAMPLES, Voices
 from triage.model.arrays import median
@@ -65,7 +66,8 @@ def _once(found: list[Observation], frame: Frame) -> Iterator[Observation]:
 def _is_news(event: Event, frame: Frame) -> bool:
     """Whether a person would ask about it: it happened in the window, or a source lacks from the start what another one has.
 
-    What no source here shows somebody has chosen not to collect, and an engine that was never asked has counted nothing yet.
+    What no source here shows somebody has chosen not to collect, an engine that was never asked has counted nothing yet, and one
+    for prefill shows other things than one for decode.
     """
     if event.name != "core-missing":
         return event.time >= frame.recording.window.start - 2 * frame.recording.step
@@ -73,7 +75,7 @@ def _is_news(event: Event, frame: Frame) -> bool:
     return (
         event.subject is not None
         and not _is_idle(event.subject, frame)
-        and any(one != event.subject for one in frame.subjects_of(signal))
+        and any(one != event.subject and alike(frame, event.subject, one) for one in frame.subjects_of(signal))
     )
 
 
