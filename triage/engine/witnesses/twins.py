@@ -148,7 +148,8 @@ def _emptied(frame: Frame) -> Iterator[Observation]:
         if found:
             at, subject, effect = min(found)
             whose = subject if len(found) == 1 else Subject(Scope.SERVICE, frame.recording.service)
-            text = f"{catalogue()[signal].noun} of {subject} is 0 and never was before, although {effect} goes on as before"
+            of = str(subject) if len(found) == 1 else f"{len(found)} of them"
+            text = f"{catalogue()[signal].noun} of {of} is 0 and never was before, although {effect} goes on as before"
             one = _observation("not-wired", whose, text, {"signal": signal}, frame)
             times = frame.grid.times
             yield replace(one, onset=(float(times[at - 1]), float(times[at])), support=len(found))
