@@ -40,9 +40,29 @@ def _is_placed_elsewhere(event: Event, frame: Frame) -> bool:
     """Whether a machine tells of a host without any of ours, or of a card that another one than ours holds."""
     if event.subject is None or (event.kind != "xid" and event.attrs.get("emitter") not in _OF_MACHINES):
         return False
+    if _device(event) in _other_devices(frame):
+        return True
     if event.subject.scope is Scope.NODE and homes(frame) and event.subject not in homes(frame):
         return True
     return event.kind == "xid" and _is_on_a_foreign_card(event, frame)
+
+
+def _device(event: Event) -> tuple[Subject | None, tuple[int, ...] | None]:
+    """The host and the PCI address that an event names."""
+    return event.subject, pci_address(event.attrs.get("pci", ""))
+
+
+def _other_devices(frame: Frame) -> frozenset[tuple[Subject | None, tuple[int, ...] | None]]:
+    """Devices that are no cards: another driver than one of cards or bridges speaks for their address."""
+    told = (event for event in frame.recording.events_of("log") if event.attrs.get("driver") and event.attrs.get("pci"))
+    return frame.remembered(
+        "other devices",
+        lambda: frozenset(_device(event) for event in told if _OF_CARDS_OR_BRIDGES.fullmatch(event.attrs["driver"]) is None),
+    )
+
+
+_OF_CARDS_OR_BRIDGES = re2.compile(r"nvidia\w*|nouveau|amdgpu|i915|xe|habanalabs|pcieport|vfio-pci|pci")
+"""Drivers in a kernel's ``driver address: PCIe Bus Error``; a bridge reports what came from the device behind it."""
 
 
 def _is_on_a_foreign_card(event: Event, frame: Frame) -> bool:

@@ -70,7 +70,7 @@ def diagnose(
     unread = coverage.unread_lines(frame.recording)
     whole = state_of(vitals, noticed, findings, frame)
     status = muting.state_with(state_of(vitals, noticed, muting.counted(findings), frame), whole)
-    status = looked(status, _judged(rulings), len(rules))
+    status = looked(status, _judged(rulings), len(rules), frame)
     odd = _odd(frame.seen.odd, findings)
     answer = Diagnosis(
         service=recording.service,

@@ -1,8 +1,12 @@
 """The headline: one sentence that says the most important thing first."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from math import nan
 
-from tests.engine.making import Buckets, Shift, make_recording, rule
+import pytest
+
+from tests.engine.making import Buckets, Shift, at, make_recording, rule
 from triage.engine.diagnose import diagnose
 from triage.engine.promises.table import DELAYS, HELD, LOSSES
 from triage.model.diagnosis import Status
@@ -98,3 +102,33 @@ def test_who_could_judge_nothing_does_not_say_that_all_is_well() -> None:
     assert told.status is Status.INCONCLUSIVE
     assert told.headline.endswith("sers are well, but none of 30 kinds of failure could be judged.")
     assert diagnose(fine, [*blind, rule("seen", {"signal": "gateway.requests", "below": 1})]).status is Status.HEALTHY
+    engines = make_recording(WELL | {"batch.running": 3}, histograms={"latency.ttft": Buckets((1, 5), (9, 0, 0))})
+    assert diagnose(engines, blind).status is Status.HEALTHY
+
+
+@pytest.mark.parametrize(
+    ("inside", "drained", "status"),
+    [(1.0, True, Status.HEALTHY), (1.0, False, Status.INCONCLUSIVE), (900.0, True, Status.INCONCLUSIVE)],
+    ids=["drained", "nobody drained it", "more inside than may fail"],
+)
+def test_a_drained_replica_that_came_back_leaves_no_doubt(inside: float, *, drained: bool, status: Status) -> None:
+    """Its last sample shows a request inside; had it failed, the promise about failures would be kept all the same."""
+
+    def here(value: float) -> Callable[[float], float]:
+        return lambda since: nan if 300 < since < 420 else value
+
+    recording = make_recording(
+        {
+            "batch.running@replica/a": here(inside),
+            "batch.running@replica/b": 8.0,
+            "target.up@replica/a": lambda since: float(not 300 < since < 420),
+            "target.up@replica/b": 1.0,
+            "finished@replica/b": 5.0,
+            "finished.error@replica/b": 0.0,
+            "queue.waiting@replica/b": 0.0,
+        },
+        histograms={f"{name}@replica/b": Buckets((0.05, 1, 5), (9, 0, 0, 0)) for name in ("latency.ttft", "latency.itl")},
+        events=[at(250, "drain", "", subject="replica/a", service="a")] if drained else [],
+        objectives={"error_ratio": 0.02},
+    )
+    assert diagnose(recording, [rule("seen", {"signal": "batch.running", "below": 0})]).status is status

@@ -4,12 +4,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import inf
 
+import numpy as np
 import re2
 
 from triage.engine.frame import Frame
+from triage.engine.promises import may_fail
 from triage.engine.promises.entries import UNMEASURED
 from triage.model.diagnosis import Finding, Promised, Status, Symptom, Vital
 from triage.model.observation import Observation
+from triage.model.recording import Floats
 from triage.model.vocabulary import NOTICED, Layer, Scope
 
 INCIDENT = 1.0
@@ -121,6 +124,35 @@ def _is_within(vital: Vital, vitals: Sequence[Vital], *, changed: bool) -> bool:
     return whole and any(one.name in ("queue_wait_s", "gateway_wait_s") for one in kept)
 
 
+_DRAIN_LASTS = 1800.0
+"""As ``_CHANGE_LASTS`` of triage/engine/observations/lives.py."""
+
+
+def _was_taken_out(vital: Vital, frame: Frame) -> bool:
+    """Whether a replica that was gone for a while had been drained, with no more inside at the end than may fail.
+
+    Whatever became of what was inside, the promise about failures is kept.
+    """
+    if vital.name != "answers" or vital.until is None or vital.since is None:
+        return False
+    ends = [one for one in frame.seen.of_sort("life") if str(one.subject) == vital.subject and one.of not in _GOOD]
+    drains = [one for one in frame.seen.of_sort("change") if one.of == "drain" and one.since is not None]
+    drained = any(0.0 <= vital.since - (one.since or 0.0) <= _DRAIN_LASTS for one in drains)
+    if not drained or not ends or any(one.attrs.get("planned") != "yes" for one in ends):
+        return False
+    gone = int(np.searchsorted(frame.grid.times, vital.since))
+    inside = [_last(frame.cells(name, ends[0].subject), gone) for name in ("batch.running", "queue.waiting")]
+    return inside[0] is not None and sum(one or 0.0 for one in inside) <= may_fail(frame)
+
+
+def _last(cells: Floats | None, before: int) -> float | None:
+    """The last known value before a cell."""
+    if cells is None:
+        return None
+    known = np.flatnonzero(~np.isnan(cells[:before]))
+    return float(cells[known[-1]]) if len(known) else None
+
+
 def state_of(vitals: Sequence[Vital], noticed: Sequence[Symptom], findings: Sequence[Finding], frame: Frame) -> Status:
     """The state of the service.
 
@@ -142,9 +174,8 @@ def state_of(vitals: Sequence[Vital], noticed: Sequence[Symptom], findings: Sequ
     if not any(vital.state is Promised.KEPT for vital in vitals):
         return _by_word(odd, frame)
     changed = any(_may_slow(one) for one in frame.seen.of_sort("change"))
-    if any(vital.state is Promised.OPEN and not _is_within(vital, vitals, changed=changed) for vital in vitals) or not (
-        enough_seen(vitals) or _runs_well(vitals)
-    ):
+    open_ = [vital for vital in vitals if vital.state is Promised.OPEN and not _was_taken_out(vital, frame)]
+    if any(not _is_within(vital, vitals, changed=changed) for vital in open_) or not (enough_seen(vitals) or _runs_well(vitals)):
         return Status.INCONCLUSIVE
     if any(_is_grave(one) for one in odd):
         return Status.DEGRADED
@@ -152,12 +183,20 @@ def state_of(vitals: Sequence[Vital], noticed: Sequence[Symptom], findings: Sequ
     return Status.INCONCLUSIVE if lost or unread or any(_has_to_be_read(one) for one in frame.seen.odd) else Status.HEALTHY
 
 
-def looked(status: Status, judged: int, kinds: int) -> Status:
+def looked(status: Status, judged: int, kinds: int, frame: Frame) -> Status:
     """The state with regard to how much could be judged: nobody who could judge nothing may say that all is well.
+
+    Unless the engines themselves tell how they work: with no log and nothing before the window hardly any kind can be judged as a
+    whole, though much was looked at.
 
     :param judged: kinds of failure that could be judged, of all ``kinds``
     """
-    return Status.INCONCLUSIVE if status is Status.HEALTHY and barely_looked(judged, kinds) else status
+    blind = barely_looked(judged, kinds) and not any(frame.has(name) for name in _INSIDE)
+    return Status.INCONCLUSIVE if status is Status.HEALTHY and blind else status
+
+
+_INSIDE = ("batch.running", "queue.waiting", "kv.usage", "tokens.generation")
+"""What only an engine knows."""
 
 
 def barely_looked(judged: int, kinds: int) -> bool:

@@ -8,12 +8,11 @@ import re2
 
 from triage.engine.belonging import homes, is_of_others
 from triage.engine.frame import Frame
-from triage.engine.promises import ledger, users_are_well
-from triage.engine.statistics import statistic
+from triage.engine.promises import ledger, may_fail, users_are_well
 from triage.model.diagnosis import Promised
 from triage.model.observation import Judged, Observation, Seen
 from triage.model.recording import Event, SourceState, Subject
-from triage.model.vocabulary import Combine, Scope
+from triage.model.vocabulary import Scope
 
 _LOUD = re2.compile(r"(?i)^(?:w|warn(?:ing)?|e|err(?:or)?|f|fatal|crit(?:ical)?|panic|emerg(?:ency)?|alert|severe)$")
 _GRAVE = re2.compile(r"(?i)^(?:e|err(?:or)?|f|fatal|crit(?:ical)?|panic|emerg(?:ency)?|alert|severe)$")
@@ -395,32 +394,17 @@ def _is_no_harm(one: _Statement, ends: bool, frame: Frame) -> bool:
         return True
     speaks_for_users = one.first.attrs.get("emitter", "") == "other"
     well = _OF_ONE.search(text) is not None or (_users_are_seen_well(frame) and not speaks_for_users)
-    return well and one.count <= _may_fail(frame)
+    return well and one.count <= may_fail(frame)
 
 
 def _users_are_seen_well(frame: Frame) -> bool:
     """Whether both failures and times are counted and well: all that users notice of an interactive service."""
-    return _may_fail(frame) > 0 and any(
+    return may_fail(frame) > 0 and any(
         one.state is Promised.KEPT and one.unit == "seconds" and one.name.startswith(_TIMES) for one in ledger(frame)
     )
 
 
 _TIMES = ("ttft", "e2e", "itl")
-_COUNTED = ("requests.distinct", "gateway.requests", "gateway.upstream_requests", "http.requests", "finished")
-"""Who counts requests."""
-
-
-def _may_fail(frame: Frame) -> float:
-    """How many requests of the window may fail while the promise about failures is kept; 0 where nobody counts them."""
-    return frame.remembered("may fail", lambda: _count_that_may_fail(frame))
-
-
-def _count_that_may_fail(frame: Frame) -> float:
-    limits = [
-        one.limit for one in ledger(frame) if one.name == "error_ratio" and one.state is Promised.KEPT and one.limit is not None
-    ]
-    counts = (statistic(frame, name, tuple(frame.of(name)), "sum", frame.grid.window, Combine.SUM) for name in _COUNTED)
-    return min(limits, default=0.0) * max((count.low for count in counts if count is not None), default=0.0)
 
 
 def _is_retried(one: _Statement, frame: Frame) -> bool:

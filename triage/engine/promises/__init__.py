@@ -13,8 +13,9 @@ from triage.engine.promises.entries import Entry
 from triage.engine.promises.failures import failures
 from triage.engine.promises.quality import quality
 from triage.engine.promises.queues import queues
+from triage.engine.statistics import statistic
 from triage.model.diagnosis import Promised, Vital
-from triage.model.vocabulary import Scope, catalogue
+from triage.model.vocabulary import Combine, Scope, catalogue
 
 _WATCHERS = (answers, delays, failures, queues, quality)
 """What is looked at, in the order in which people should read it."""
@@ -29,6 +30,23 @@ def users_are_well(frame: Frame) -> bool:
     """Whether some promise is known to be kept and none to be broken: what logs say then they also say in health."""
     states = {vital.state for vital in ledger(frame)}
     return Promised.KEPT in states and Promised.BROKEN not in states
+
+
+_COUNTED = ("requests.distinct", "gateway.requests", "gateway.upstream_requests", "http.requests", "finished")
+"""Who counts requests."""
+
+
+def may_fail(frame: Frame) -> float:
+    """How many requests of the window may fail while the promise about failures is kept; 0 where nobody counts them."""
+    return frame.remembered("may fail", lambda: _count_that_may_fail(frame))
+
+
+def _count_that_may_fail(frame: Frame) -> float:
+    limits = [
+        one.limit for one in ledger(frame) if one.name == "error_ratio" and one.state is Promised.KEPT and one.limit is not None
+    ]
+    counts = (statistic(frame, name, tuple(frame.of(name)), "sum", frame.grid.window, Combine.SUM) for name in _COUNTED)
+    return min(limits, default=0.0) * max((count.low for count in counts if count is not None), default=0.0)
 
 
 def signals_noticed(frame: Frame) -> frozenset[str]:
