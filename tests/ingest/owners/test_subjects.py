@@ -451,6 +451,27 @@ def test_more_addresses_of_one_job_than_were_declared() -> None:
     assert selection(two, facts={"replicas": 2.0}).replica({"instance": "c:80", "job": "tgi-chat"}) is None
 
 
+def test_an_engine_whose_series_bear_the_names_of_its_parts() -> None:
+    """An ensemble and its steps are one program; beside the declared model another is another model of the program."""
+    rows = [engine(instance=f"{one}:8002", job="engines", model=part) for one in "ab" for part in ("ensemble", "step")]
+    found = selection(rows, facts={"model": "Qwen3-8B", "replicas": 2})
+    assert {found.replica({"instance": "a:8002", "model": part}) for part in ("ensemble", "step")} == {replica("a:8002")}
+    both = [engine(instance="a:8002", job="engines", model=part) for part in ("Qwen3-8B", "bge-m3")]
+    assert selection(both, facts={"model": "Qwen3-8B", "replicas": 1}).replica({"instance": "a:8002", "model": "bge-m3"}) is None
+
+
+def test_a_gateways_own_name_for_the_model_of_the_service() -> None:
+    """Whom it sends to tells whose a route is; where one has the service's name the others are for others."""
+    asked = {"requested_model": "docs", "model": "hosted_vllm/Qwen3-8B", "instance": "g:4000", "job": "g"}
+    named = {**asked, "requested_model": "llm-prod"}
+    of_engine = engine(instance="h:8000", job="engines", model_name="Qwen3-8B")
+    metric = "litellm_request_total_latency_metric_count"
+    alone = selection([of_engine, (metric, asked)], facts={"model": "Qwen3-8B"})
+    assert alone.gateway(asked) is not None
+    assert alone.gateway({**asked, "model": "hosted_vllm/bge-m3"}) is None
+    assert selection([of_engine, (metric, asked), (metric, named)], facts={"model": "Qwen3-8B"}).gateway(asked) is None
+
+
 @pytest.mark.parametrize("alias", ["qwen", ""])
 def test_as_many_engines_as_were_declared_of_which_nobody_says_more(alias: str) -> None:
     """Behind a gateway that bears the service's name, by their addresses alone, whatever they call their model."""

@@ -162,6 +162,8 @@ def _listed(event: Event, frame: Frame) -> _Change:
         key: value for key, value in event.attrs.items() if key in ("version", "previous", "replicas", "stage", "by", "actor")
     }
     text = event.text or f"{event.kind} {thing} {event.name}".strip()
+    if event.kind == "config":
+        attrs["changed"] = text
     return _Change(event.time, event.kind, thing or frame.recording.service, text, what, subject, "changes", attrs)
 
 

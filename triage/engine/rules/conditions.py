@@ -201,7 +201,7 @@ def _when(measure: Measure, context: Context, subjects: Sequence[Subject], weigh
     if cells is None or weighed.verdict is not PRESENT or weighed.threshold is None:
         return NEVER
     op, threshold = measure.comparison[0], weighed.threshold.estimate
-    return _since(cells, op, threshold, context.frame), _until(cells, op, threshold, context.frame)
+    return _since(cells, op, threshold, subjects, context.frame), _until(cells, op, threshold, context.frame)
 
 
 def _explained(measure: Measure, context: Context, subjects: Sequence[Subject], weighed: Weighed, span: Span) -> Evidence:
@@ -444,12 +444,27 @@ def _holds(cells: Floats, op: str, threshold: float) -> "np.ndarray[tuple[int], 
         return np.asarray(compare(cells, threshold))
 
 
-def _since(cells: Floats, op: str, threshold: float, frame: Frame) -> float | None:
-    """When the bound began to be satisfied; None if that was before all data."""
+def _since(cells: Floats, op: str, threshold: float, subjects: Sequence[Subject], frame: Frame) -> float | None:
+    """When the bound began to be satisfied; None if that was before all data of subjects that were there then."""
     index = onset_index(_holds(cells, op, threshold), ~np.isnan(cells), frame.grid.first)
-    if index is None or index == 0 or not (~np.isnan(cells[:index])).any():
+    if index is None or index == 0:
         return None
-    return float(frame.grid.times[index])
+    known_before = bool((~np.isnan(cells[:index])).any())
+    return float(frame.grid.times[index]) if known_before or _began_later(subjects, index, frame) else None
+
+
+_OF_EVERY_POD = ("pod.ready", "pod.pending")
+"""What the cluster says of each pod for as long as there is such a pod."""
+
+
+def _began_later(subjects: Sequence[Subject], index: int, frame: Frame) -> bool:
+    """Whether the cluster told of other pods before a cell, and of none of these."""
+    for signal in _OF_EVERY_POD:
+        pods = frame.of(signal)
+        told = {subject for subject, cells in pods.items() if (~np.isnan(cells[:index])).any()}
+        if told and all(subject in pods for subject in subjects):
+            return told.isdisjoint(subjects)
+    return False
 
 
 def _until(cells: Floats, op: str, threshold: float, frame: Frame) -> float | None:

@@ -188,7 +188,7 @@ class Selection:
     def gateway(self, labels: Labels, identity: Iterable[str] = ()) -> Subject | None:
         """The gateway; None if the series is about traffic of another service."""
         route = first(labels, _ROUTES)
-        ours = self._routes_here(route) if route else not self._of_another(labels)
+        ours = self._routes_here(route) or self._serves_its_model(labels) if route else not self._of_another(labels)
         if not ours and not self.names_service(labels):
             return None
         return Subject(Scope.GATEWAY, first(labels, (*identity, "pod", "instance", "job")) or "gateway")
@@ -197,6 +197,16 @@ class Selection:
         """Whether a route, cluster or model name speaks of the service."""
         names = (self.service.name, str(self.service.facts.get("model", "")), *sorted(self.aliases))
         return any(speaks_of(route, name, self.others) for name in names)
+
+    def _serves_its_model(self, labels: Labels) -> bool:
+        """Whether a gateway sends what is asked for under names of its own (``doc-text``) to the model of our engines alone.
+
+        Where one of its routes has the service's name, the others are for others.
+        """
+        if any(job == labels.get("job", "") for job, _ in self.routing):
+            return False
+        served = first(labels, _MODELS)
+        return bool(served) and any(speaks_of(served, name, self.others) for name in self.aliases)
 
     def _of_another(self, labels: Labels) -> bool:
         """Whether the program that a series is from serves or asks another service, by its own name.
@@ -350,7 +360,7 @@ class _Engine:
     :param names: names of services that its labels say it is
     :param serves: it serves the model that was declared for the service
     :param namespace: where it runs
-    :param model: name under which it serves
+    :param models: names under which it serves: one program can have several, as an ensemble has its steps
     :param job: its scrape job
     :param marks: ids that a runtime gave to its worker
     """
@@ -362,7 +372,7 @@ class _Engine:
     names: frozenset[str]
     serves: bool = False
     namespace: str = ""
-    model: str = ""
+    models: frozenset[str] = frozenset()
     job: str = ""
     marks: frozenset[str] = frozenset()
 
@@ -389,10 +399,8 @@ class _Evidence:
         self.census.hear(name, labels, speaker, elsewhere=elsewhere, span=span)
         if speaker is Scope.REPLICA:
             self._add_engine(labels, ours=ours, elsewhere=elsewhere)
-        if speaker is Scope.GATEWAY and (ours or speaks_of(first(labels, _ROUTES), self.service.name)):
-            self.hosts |= {name for label in _HOSTS if "." in (name := labels.get(label, ""))}
-        if speaker is Scope.GATEWAY and speaks_of(labels.get(_routing_label(labels), ""), self.service.name):
-            self.routing.add((labels.get("job", ""), _routing_label(labels)))
+        if speaker is Scope.GATEWAY:
+            self._add_gateway(labels, ours=ours)
         if not elsewhere:
             for label in POD_LABELS:
                 if pod := labels.get(label):
@@ -402,6 +410,17 @@ class _Evidence:
         if speaker is Scope.REPLICA or labels.get("deployment"):
             self.begins_alike.update(value for label in _NAMING if (value := labels.get(label, "")).startswith(self.service.name))
 
+    def _add_gateway(self, labels: Labels, *, ours: bool) -> None:
+        """Takes note of the names under which a gateway is asked for the service, and of how it names to whom it sends."""
+        route = next((label for label in _ROUTES if labels.get(label)), "")
+        named = speaks_of(labels.get(route, ""), self.service.name)
+        if ours or named:
+            self.hosts |= {name for label in _HOSTS if "." in (name := labels.get(label, ""))}
+        if named:
+            self.routing.add((labels.get("job", ""), route))
+        if speaks_of(labels.get(_routing_label(labels), ""), self.service.name):
+            self.routing.add((labels.get("job", ""), _routing_label(labels)))
+
     def _add_engine(self, labels: Labels, *, ours: bool, elsewhere: bool) -> None:
         """Takes note of an engine's target. ``replica`` is its pod only if the census finds that it tells engines apart."""
         key = labels.get("instance", ""), first(labels, POD_LABELS[:-1]), labels.get("replica", "")
@@ -409,7 +428,8 @@ class _Evidence:
         engine.ours = engine.ours or ours
         engine.tied = engine.tied or bool(first(labels, self._tying))
         engine.namespace = engine.namespace or labels.get("namespace", "")
-        engine.model = engine.model or first(labels, _MODELS)
+        if model := first(labels, _MODELS):
+            engine.models |= {model}
         engine.job = engine.job or labels.get("job", "")
         engine.serves = engine.serves or (not elsewhere and serves_model(labels, self.service))
         engine.marks |= {mark for label, value in labels.items() if _is_mark(label) for mark in _short(value)}
@@ -458,7 +478,7 @@ class _Evidence:
             workloads=workloads,
             hosts=frozenset(self.hosts),
             routing=frozenset(self.routing),
-            aliases=frozenset({engine.model for engine in ours} - {engine.model for engine in foreign} - {""}),
+            aliases=_aliases(ours, self.service) - {model for engine in foreign for model in engine.models},
             marks=_marks(engines, replicas),
         )
 
@@ -481,8 +501,14 @@ class _Evidence:
         A model is served under any name. Where that of the service was declared, another name in a label says nothing.
         """
         declared = self.service.facts.get("replicas", 1)
-        untold = not any(engine.tied or (engine.model and not self.service.facts.get("model")) for engine in engines)
+        untold = not any(engine.tied or (engine.models and not self.service.facts.get("model")) for engine in engines)
         return untold and len({engine.instance for engine in engines}) in (1, declared)
+
+
+def _aliases(ours: Sequence[_Engine], service: Service) -> frozenset[str]:
+    """Names under which the service's engines serve; beside that of the declared model another is another model."""
+    models = frozenset(model for engine in ours for model in engine.models)
+    return frozenset(model for model in models if serves_model({"model": model}, service)) or models
 
 
 def _is_mark(label: str) -> bool:
