@@ -17,7 +17,6 @@ from triage.engine.observations.flows import flows
 from triage.engine.observations.promises import promises
 from triage.engine.promises import entries, ledger
 from triage.engine.promises.entries import surely_above
-from triage.engine.symptoms import symptoms
 from triage.ingest.files.incident import read_incident
 from triage.model.diagnosis import Promised, Status, Vital
 from triage.model.observation import Observation, Seen, Sort
@@ -44,7 +43,7 @@ def ttft(inside: tuple[int, ...], *, value: float | None = None, before: float =
 
 def status(frame: Frame) -> Status:
     """The state of a service of which no rule says anything."""
-    return state_of(ledger(frame), symptoms(frame), (), frame)
+    return state_of(ledger(frame), (), frame)
 
 
 def well(*, objectives: dict[str, float] | None = None, before: float = 600, **signals: object) -> Frame:

@@ -68,8 +68,8 @@ def diagnose(
     found = findings_of(rulings, frame, harm, advice, called)
     findings = muting.marked(found, muting.heeded(mutes, recording.window.end))
     unread = coverage.unread_lines(frame.recording)
-    whole = state_of(vitals, noticed, findings, frame)
-    status = muting.state_with(state_of(vitals, noticed, muting.counted(findings), frame), whole)
+    whole = state_of(vitals, findings, frame)
+    status = muting.state_with(state_of(vitals, muting.counted(findings), frame), whole)
     status = looked(status, _judged(rulings), len(rules), frame)
     odd = _odd(frame.seen.odd, findings)
     answer = Diagnosis(

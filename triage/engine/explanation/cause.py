@@ -31,9 +31,9 @@ def cause_of(
     """What is known of the cause.
 
     It is named where a root is proven or likely and no other is as good; where it is narrowed to several mechanisms, the change
-    that is likely to have set them off is one of them. A mere effect without what
-    brought it about leaves the cause open among the kinds that lead to it and could not be ruled out. A mechanism and the change
-    that set it off are one story. What nobody suffers from by itself is no cause of an incident, if it explains nothing of it.
+    that is likely to have set them off is one of them. A mere effect without what brought it about leaves the cause open among
+    the kinds that lead to it and could not be ruled out. A mechanism and the change that set it off are one story. What nobody
+    suffers from by itself is no cause of an incident, if it explains nothing of it.
 
     :param harmed: users suffer
     :param noticed: signals of what users notice: that has to be explained, and speaks for no kind by itself

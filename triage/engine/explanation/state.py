@@ -10,7 +10,7 @@ import re2
 from triage.engine.frame import Frame
 from triage.engine.promises import may_fail
 from triage.engine.promises.entries import UNMEASURED
-from triage.model.diagnosis import Finding, Promised, Status, Symptom, Vital
+from triage.model.diagnosis import Finding, Promised, Status, Vital
 from triage.model.observation import Observation
 from triage.model.recording import Floats
 from triage.model.vocabulary import NOTICED, Layer, Scope
@@ -153,17 +153,15 @@ def _last(cells: Floats | None, before: int) -> float | None:
     return float(cells[known[-1]]) if len(known) else None
 
 
-def state_of(vitals: Sequence[Vital], noticed: Sequence[Symptom], findings: Sequence[Finding], frame: Frame) -> Status:
+def state_of(vitals: Sequence[Vital], findings: Sequence[Finding], frame: Frame) -> Status:
     """The state of the service.
 
     It is an incident if promises are broken badly, or if something grave was found and nobody can say that no user suffers. It
     is healthy only if every promise is known to be kept, nothing that it is read from was asked for in vain, and no line that
-    was seen is left unread. Where users are well and
-    something grave that is new is explained by nothing, it is degraded: a person has to look; what programs merely complain of,
-    while everybody gets an answer in time, is shown and no more. Where nobody measures how users are,
-    what its own programs say of their end or of a cause decides.
+    was seen is left unread. Where users are well and something grave that is new is explained by nothing, it is degraded: a
+    person has to look; what programs merely complain of, while everybody gets an answer in time, is shown and no more. Where
+    nobody measures how users are, what its own programs say of their end or of a cause decides.
     """
-    del noticed
     severities = {finding.severity for finding in findings}
     broken = [vital for vital in vitals if vital.state is Promised.BROKEN]
     if "critical" in severities or max((vital.harm for vital in broken), default=0.0) >= INCIDENT:
