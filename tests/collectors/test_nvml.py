@@ -260,11 +260,11 @@ def test_card_that_was_lost_before_is_named(sample: Sample) -> None:
 @needs_compiler
 def test_card_that_never_answers_does_not_hang_triage(sample: Sample) -> None:
     """A call that does not return ends that card's series after the time-out, and the other card goes on."""
-    answer = sample("hang=0@2", seconds=4, timeout=0.2)
+    answer = sample("hang=0@2", seconds=4, timeout=2)
     assert answer["series"]["gpu.temp GPU-0000-0"][0] == [0]
     assert answer["series"]["gpu.temp GPU-0000-1"][0] == [0, 1, 2, 3, 4]
     assert [(kind, card) for _, kind, _, card, _ in answer["events"]] == [("gpu-hung", "GPU-0000-0")]
-    assert "did not answer the driver within 0.2 s" in answer["reason"]
+    assert "did not answer the driver within 2 s" in answer["reason"]
 
 
 @needs_compiler
@@ -323,10 +323,17 @@ def test_no_card_is_said(sample: Sample) -> None:
 
 @needs_compiler
 def test_xid_is_an_event_and_stays_as_a_signal(sample: Sample) -> None:
-    """An Xid that the driver reports becomes an event of its card; the signal keeps the last code, 0 before."""
+    """An Xid that the driver reports becomes an event of its card; the signal keeps the last code, 0 before.
+
+    The card and the listener are asked side by side: what the card's second round sets off is heard in that round or in the next.
+    """
     answer = sample("xid=79@2")
-    assert [(time, kind, name, card) for time, kind, name, card, _ in answer["events"]] == [(1, "xid", "79", "GPU-0000-1")]
-    assert values(answer, "gpu.xid GPU-0000-1") == [0, 79, 79, 79]
+    [(heard, kind, name, card, _)] = answer["events"]
+    assert heard in {1, 2}
+    assert (kind, name, card) == ("xid", "79", "GPU-0000-1")
+    times, codes = answer["series"]["gpu.xid GPU-0000-1"]
+    assert times == [0, 1, 2, 3]
+    assert codes == [0 if time < heard else 79 for time in times]
     assert values(answer, "gpu.xid GPU-0000-0") == [0, 0, 0, 0]
 
 

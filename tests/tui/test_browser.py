@@ -71,6 +71,7 @@ async def walk(port: int, token: str, folder: Path, server: "Popen[bytes]") -> s
         await one.open(address)
         await one.until("location.hash === '#/'")
         assert await one.value("document.title") == "llm-prod"
+        await one.until("document.activeElement.matches('#terminal textarea')")
         await one.type("n")
         await one.until("location.hash === '#/finding/retry-storm'")
         await one.type("w")
