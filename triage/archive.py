@@ -3,11 +3,12 @@
 import hashlib
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from time import time as now
 from urllib.parse import quote
 
+from triage.classes import dataclass
 from triage.errors import InputMissingError, UsageError
 from triage.ingest.files.parquet import read_recording, write_recording
 from triage.memory.life import Turn

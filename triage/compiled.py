@@ -12,7 +12,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import MISSING, dataclass, replace
+from dataclasses import MISSING, replace
 from enum import Enum
 from functools import cache
 from hashlib import blake2b
@@ -23,6 +23,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from triage import __version__
+from triage.classes import dataclass
 
 SHIPPED = Path(__file__).resolve().parent / "compiled_data"
 """Where a wheel has what was compiled as it was built."""

@@ -3,12 +3,13 @@
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from triage.classes import dataclass
 from triage.errors import ConfigError, InputMissingError, UsageError
 from triage.model.receiver import Receiver
 from triage.model.service import Service

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path as FilePath
 from typing import Annotated
@@ -10,6 +9,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, ValidationError
 from pydantic_core import ErrorDetails
 
+from triage.classes import dataclass
 from triage.errors import UsageError
 from triage.model.stated import FACTS, OBJECTIVES, is_objective
 from triage.sizes import size

@@ -1,10 +1,11 @@
 """Strict YAML with places: no code, no repeated keys, no aliases, and a line and column for every value."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import yaml
+
+from triage.classes import dataclass
 
 Path = Sequence[str | int]
 """Keys and indexes from the root of a document to a value in it."""

@@ -3,9 +3,9 @@
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from triage.classes import dataclass
 from triage.errors import UsageError
 from triage.model.service import Service
 from triage.validation import did_you_mean

@@ -6,9 +6,10 @@ of Prometheus, as the node exporter's textfile collector is one.
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from triage.checks.outcome import WORDS, Checked
+from triage.classes import dataclass
 from triage.model.diagnosis import Promised, RuleSet
 
 CONTENT_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"

@@ -1,8 +1,9 @@
 """How the services are that were checked: no more of each diagnosis than the forms of a check tell, so that many can be held."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from triage.classes import dataclass
 from triage.model.diagnosis import CauseState, CauseView, Diagnosis, Finding, Muted, Promised, Role, Severity, Status, Vital
 from triage.render import one_line
 from triage.render.safe import ascii_only, inert, inert_text

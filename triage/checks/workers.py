@@ -12,12 +12,14 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from threading import Lock, Thread
 from typing import Any, Generic, TypeVar
+
+from triage.classes import dataclass
 
 _T = TypeVar("_T")
 

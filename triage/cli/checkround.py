@@ -2,12 +2,13 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 
 from triage.archive import Archive, keep_on_change
 from triage.checks.outcome import Checked, outcome_of, unknown
 from triage.checks.workers import Desk
+from triage.classes import dataclass
 from triage.cli.effective import Judging
 from triage.cli.report import diagnosed, rendered_brief
 from triage.cli.sources import Span, Tools, asked

@@ -3,11 +3,12 @@
 import argparse
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from triage import __version__
 from triage.bundle import bundled
+from triage.classes import dataclass
 from triage.digest import digest
 from triage.engine.rules.loading import load_rules
 from triage.errors import ConfigError

@@ -1,8 +1,8 @@
 """What became different at a service over time: a line for its state, and one for each finding and promise that came or went."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from triage.classes import dataclass
 from triage.memory.life import Turn
 from triage.memory.memory import CAUSE, STATE, Memory, Run, Transition, states
 from triage.memory.words import name

@@ -7,10 +7,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from triage.classes import dataclass
 from triage.cli.effective import language_of
 from triage.cli.heeding import refuse_idle_sources
 from triage.cli.progress import Screen, progress

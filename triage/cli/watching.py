@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from threading import Thread
 from typing import Literal
@@ -16,6 +16,7 @@ from typing import Literal
 from triage.archive import Archive, archive_of
 from triage.checks.choosing import chosen
 from triage.checks.lock import held
+from triage.classes import dataclass
 from triage.cli.effective import Judging, judging_of, settings_of
 from triage.cli.heeding import refuse_idle_sources
 from triage.cli.historytext import state_of

@@ -1,7 +1,7 @@
 """A recording on one grid of time, so that signals of different sources can be put together."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from math import ceil
 from typing import TypeVar, cast
@@ -9,6 +9,7 @@ from typing import TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
+from triage.classes import dataclass
 from triage.model.observation import Seen
 from triage.model.recording import Floats, Histogram, HistogramPanel, Origin, Panel, Recording, Subject, Window
 from triage.model.vocabulary import Kind, Scope, catalogue

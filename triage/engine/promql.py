@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
+from triage.classes import dataclass
 from triage.model.recording import Origin
 from triage.model.units import promql_duration
 from triage.model.vocabulary import Combine, Kind

@@ -2,11 +2,12 @@
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 
+from triage.classes import dataclass
 from triage.engine import served, statistics
 from triage.engine.derived import DERIVATIONS
 from triage.engine.frame import Frame

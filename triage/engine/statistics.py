@@ -1,11 +1,11 @@
 """Statistics of a signal over a span of the grid: numbers, or intervals where only bounds are known."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from triage.classes import dataclass
 from triage.engine.frame import Frame
 from triage.engine.quantiles import (
     Interval,

@@ -6,9 +6,9 @@ webhook may write anything in it, so it is read within bounds, and nothing of it
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
+from triage.classes import dataclass
 from triage.errors import DataError, quoted
 from triage.ingest.owners.places import POD_LABELS
 from triage.ingest.owners.subjects import SERVICE_LABELS

@@ -1,8 +1,8 @@
 """Which rules can be exported, as far as any source may tell their signals, and why others cannot."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from triage.classes import dataclass
 from triage.export.portable import portable, told_by
 from triage.model.dialect import Dialect
 from triage.model.rule import Rule

@@ -4,8 +4,9 @@ What is exported never holds where the rule does not: of alternatives those that
 one of them is left out whole, and a contradiction that cannot be asked in full counts as if it were there.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from triage.classes import dataclass
 from triage.engine.derived import DERIVATIONS
 from triage.model.dialect import Dialect
 from triage.model.rule import (

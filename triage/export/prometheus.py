@@ -3,10 +3,10 @@
 import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 import yaml
 
+from triage.classes import dataclass
 from triage.export.conditions import expression
 from triage.export.layout import Layout
 from triage.export.portable import portable, told_by

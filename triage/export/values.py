@@ -6,10 +6,11 @@ expression stands in a subquery: the two are the same by construction.
 
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from math import ceil
 
+from triage.classes import dataclass
 from triage.engine.derived import DERIVATIONS
 from triage.engine.derived.formula import Averaged, First, Formula, Greatest, Of, Quotient, Ratio, Rest, Told, Total
 from triage.engine.statistics import AMOUNTS, MOMENT, QUANTILES

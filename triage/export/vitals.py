@@ -1,7 +1,6 @@
 """What people look at first, of the service as a whole, as series that a server keeps."""
 
-from dataclasses import dataclass
-
+from triage.classes import dataclass
 from triage.export.values import Span, Values
 from triage.model.vocabulary import Combine, Kind, Scope, catalogue
 

@@ -1,9 +1,9 @@
 """How sources are read: what their metrics and their lines mean."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
+from triage.classes import dataclass
 from triage.ingest.logs.loading import Signatures, load_signatures
 from triage.ingest.metrics.dialects import load_dialects
 from triage.model.dialect import Dialect

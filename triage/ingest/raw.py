@@ -1,8 +1,8 @@
 """What a source says before a dialect has read it: samples by name and labels."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from triage.classes import dataclass
 from triage.model.recording import Floats
 
 

@@ -6,11 +6,12 @@ names, lines of logs and numbers are the same in every language. The phrase with
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import re2
+
+from triage.classes import dataclass
 
 LONGEST = 2000
 """Characters of a text that is looked up; what is longer holds data and stays as it is."""

@@ -1,8 +1,9 @@
 """Drills: an incident with the answer hidden. The learner looks at signals, logs and changes, may ask, and names the cause."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from triage.classes import dataclass
 from triage.language.lang import Lang
 from triage.learn.cases import Case
 from triage.learn.chrome import colon, comma, entry, say

@@ -1,9 +1,9 @@
 """The end of a drill: whether the cause is right, the learner's path beside the expert's, and the points."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
+from triage.classes import dataclass
 from triage.language.lang import Lang
 from triage.learn.cases import Case
 from triage.learn.chrome import colon, comma, entry, say

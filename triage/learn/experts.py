@@ -1,9 +1,9 @@
 """The expert's way through a drill: what they look at, from the platform down, to be sure of the cause."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from triage.classes import dataclass
 from triage.learn.cases import Case
 from triage.learn.steps import ask_rule
 from triage.model.diagnosis import Evidence, Finding, Verdict

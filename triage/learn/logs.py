@@ -1,10 +1,10 @@
 """The logs of a case as a person looks at them: which there are, and the lines that hold a text."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from triage.classes import dataclass
 from triage.ingest.logs.files import Lines, Log, logs_of
 from triage.ingest.logs.redaction import redacted_bytes, without_escapes
 

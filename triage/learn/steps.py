@@ -1,9 +1,9 @@
 """What a step of a lesson or a question of a drill shows: verdicts with their evidence, signals with their curves."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import isinf
 
+from triage.classes import dataclass
 from triage.engine.quantiles import Interval
 from triage.engine.sources import how_to_get
 from triage.language.lang import Lang

@@ -1,10 +1,10 @@
 """A problem of a rule file as a value, and how a person is shown it: under its source line, as a compiler does."""
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from triage.classes import dataclass
 from triage.errors import printable
 
 _WORD = re.compile(r"'[^']*'|\"[^\"]*\"|[^\s,:{}\[\]]+|.")

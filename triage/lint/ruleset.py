@@ -3,12 +3,13 @@
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from triage.classes import dataclass
 from triage.engine.rules.loading import RuleFile
 from triage.errors import ConfigError
 from triage.ingest.logs.loading import Signatures, load_signatures

@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 
+from triage.classes import dataclass
 from triage.memory.looks import Told
 from triage.model.diagnosis import Severity
 from triage.model.rule import Hold, Rule

@@ -1,8 +1,9 @@
 """A look: what one diagnosis says of each thing that can be wrong, in three answers: there, gone, or nobody can say."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from triage.classes import dataclass
 from triage.model.diagnosis import Diagnosis, Finding, Promised, Severity, Status, Vital
 
 KIND, PROMISE = "kind", "promise"

@@ -2,8 +2,9 @@
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from triage.classes import dataclass
 from triage.memory.life import Holds, Life, Turn, gone, is_graver, there, unknown
 from triage.memory.looks import Look, is_promise, rule_of, trouble_of
 from triage.model.diagnosis import Severity, Status

@@ -1,8 +1,9 @@
 """A diagnosis completed from memory: what nobody can judge now as it was seen last, each thing with its first onset."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from triage.classes import dataclass
 from triage.memory.life import Life
 from triage.memory.looks import kind_key, promise_key
 from triage.memory.memory import Memory

@@ -1,7 +1,8 @@
 """What is usual while a service is watched: it follows the present while all is well, and stands still from the first trouble."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from triage.classes import dataclass
 from triage.memory.life import Life
 from triage.memory.looks import Look
 from triage.memory.memory import Memory, broken, found

@@ -4,11 +4,12 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from triage.classes import dataclass
 from triage.errors import ConfigError, DataError, InputMissingError
 from triage.memory.life import Holds, Turn
 from triage.memory.looks import Look

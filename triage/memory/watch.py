@@ -2,8 +2,9 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from triage.classes import dataclass
 from triage.memory.life import Holds
 from triage.memory.looks import Look, look_of
 from triage.memory.memory import Memory, after, begun

@@ -1,10 +1,11 @@
 """An observation: one thing that is odd, where, since when and until when. Rule-free: it says what is seen, not what it means."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Literal, get_args
 
+from triage.classes import dataclass
 from triage.model.diagnosis import Evidence
 from triage.model.recording import Subject
 from triage.model.vocabulary import Scope

@@ -1,7 +1,7 @@
 """A recording: series, events and facts of one window, immutable. Collectors make it, replay reads it."""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from functools import cached_property, partial
 from typing import Generic, NamedTuple, Protocol, TypeVar, cast, overload
@@ -9,6 +9,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar, cast, overload
 import numpy as np
 import numpy.typing as npt
 
+from triage.classes import dataclass
 from triage.model.vocabulary import Scope
 
 Floats = npt.NDArray[np.float64]

@@ -6,12 +6,13 @@ degrees Celsius, ratios from 0 to 1. A counter is kept as a rate per second.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from math import inf
 from pathlib import Path
 from typing import Literal
+
+from triage.classes import dataclass
 
 
 class Layer(StrEnum):

@@ -2,12 +2,13 @@
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from http import HTTPStatus
 from threading import Event, Lock
 from time import time
 from typing import Protocol
 
+from triage.classes import dataclass
 from triage.errors import ConfigError, TriageError
 from triage.ingest.http import Access, AskError, Client, access_of
 from triage.model.receiver import Receiver

@@ -6,11 +6,11 @@ that the queue is never longer than there are services, whatever happens while a
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from time import time
 
 from pydantic import TypeAdapter
 
+from triage.classes import dataclass
 from triage.memory.looks import look_of, rule_of
 from triage.memory.memory import Memory
 from triage.memory.store import Store

@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from typing import Any
 
+from triage.classes import dataclass
 from triage.model.receiver import Receiver
 from triage.notify.alerts import Topic
 from triage.notify.message import Message, title_of

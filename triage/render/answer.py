@@ -1,7 +1,6 @@
 """The answer in five lines, the same in every view: what, how sure and where, what to do first, what not to do, where is more."""
 
-from dataclasses import dataclass
-
+from triage.classes import dataclass
 from triage.model.diagnosis import CauseState, Diagnosis, Finding, Odd, Promised, Rival, Status, Unread, Vital
 from triage.model.units import clock
 from triage.render.reading import (

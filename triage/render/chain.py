@@ -1,8 +1,8 @@
 """The causal chain as a tree: each root cause, what follows from it, and where the consequences feed back."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from triage.classes import dataclass
 from triage.model.diagnosis import Finding
 
 Edges = dict[str, tuple[str, ...]]

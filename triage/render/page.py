@@ -1,13 +1,14 @@
 """A page of text for the terminal: wrapped paragraphs, tables that fold up where there is no room, and lines that never break."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from io import StringIO
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from triage.classes import dataclass
 from triage.language.speaking import said
 from triage.language.wrapping import is_wide, line_breaks
 from triage.render.safe import ascii_only

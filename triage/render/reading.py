@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from math import inf
 
+from triage.classes import dataclass
 from triage.model.diagnosis import (
     NOT_MEASURED,
     Diagnosis,

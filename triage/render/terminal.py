@@ -2,8 +2,9 @@
 
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TextIO
+
+from triage.classes import dataclass
 
 _DEFAULT = 80
 _ROWS = 24

@@ -1,13 +1,13 @@
 """Files of tests: their form, and how one is read."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from triage import yamltext
+from triage.classes import dataclass
 from triage.errors import DataError, InputMissingError
 from triage.model.diagnosis import Confidence, Status, Verdict
 from triage.model.recording import Subject

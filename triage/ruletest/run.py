@@ -1,8 +1,8 @@
 """Judges what tests describe and compares with what they expect."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from triage.classes import dataclass
 from triage.engine.diagnose import diagnose
 from triage.ingest.language import Language
 from triage.model.diagnosis import Diagnosis, Evidence, Finding, Verdict

@@ -5,10 +5,11 @@ import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TypeVar, cast
 
+from triage.classes import dataclass
 from triage.engine.diagnose import diagnose
 from triage.errors import TriageError
 from triage.ingest.language import Language

@@ -3,12 +3,12 @@
 import hashlib
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 from typing import Literal
 
+from triage.classes import dataclass
 from triage.errors import DataError, InputMissingError
 from triage.score.truth import Origin, Truth, read_truth
 

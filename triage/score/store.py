@@ -3,12 +3,12 @@
 import hashlib
 import os
 import pickle
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 
 import triage
+from triage.classes import dataclass
 from triage.ingest.files.incident import joined, logs_of, metrics_of, open_incident
 from triage.ingest.language import Language, load_language
 from triage.model.recording import Recording

@@ -5,11 +5,12 @@ source and returns a recording of what it saw; it knows no rule. It reads only, 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from threading import Event as StopSignal
 from typing import Final, Protocol, runtime_checkable
 
 from triage.background import in_background
+from triage.classes import dataclass
 from triage.errors import TriageError
 from triage.ingest import http
 from triage.ingest.host.sampling import Reading, Samples, beats

@@ -1,11 +1,11 @@
 """What only all cells of a recording can tell: fine curves, and subjects side by side. Done away from the screen."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import cast, get_args
 
 import numpy as np
 
+from triage.classes import dataclass
 from triage.engine.frame import Frame
 from triage.engine.queries import reckoned
 from triage.engine.rules.conditions import subjects_for

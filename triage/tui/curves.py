@@ -1,11 +1,12 @@
 """Curves of evidence as plain data, ready to be drawn, from the few points that a diagnosis keeps."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import isfinite
 
 import numpy as np
 
+from triage.classes import dataclass
 from triage.model.diagnosis import Evidence, Span
 from triage.model.recording import CHANGE_KINDS, Event
 from triage.model.units import clock, duration, quantity

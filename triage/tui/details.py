@@ -4,10 +4,11 @@ A place is a word and a name, as in ``rule:retry-storm``; the lists on all scree
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from textual.content import Content
 
+from triage.classes import dataclass
 from triage.model.diagnosis import Evidence, Finding, SignalCoverage, Verdict, Vital
 from triage.model.recording import Event
 from triage.model.units import clock

@@ -9,7 +9,6 @@ import signal
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from multiprocessing import AuthenticationError, get_context
 from multiprocessing.connection import Client, Connection, Listener
@@ -17,6 +16,7 @@ from pathlib import Path
 from threading import Condition, Event, Lock, Thread
 from typing import TYPE_CHECKING
 
+from triage.classes import dataclass
 from triage.errors import TriageError
 from triage.tui.worker import RemoteSession, answer_requests, fall_silent, portable
 

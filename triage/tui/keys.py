@@ -1,10 +1,9 @@
 """The keys of the walk: one table for the bindings, the foot of the screen, the help and the command palette."""
 
-from dataclasses import dataclass
-
 from rich.cells import cell_len
 from textual.binding import Binding
 
+from triage.classes import dataclass
 from triage.language.speaking import said
 
 

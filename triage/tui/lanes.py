@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from textual.content import Content
 
+from triage.classes import dataclass
 from triage.model.recording import CHANGE_KINDS, Event
 from triage.model.units import clock
 from triage.render.spark import bounds, is_drawn

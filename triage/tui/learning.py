@@ -1,10 +1,10 @@
 """What the learning screens show: lessons, drills, and their recordings."""
 
 import os
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from triage.classes import dataclass
 from triage.engine.rules.loading import load_rules
 from triage.language.lang import Lang
 from triage.learn.cases import Case, drill_cases, find_case, level_of

@@ -1,8 +1,9 @@
 """Addresses of the places in the walk, as they stand behind the # of a browser: ``finding/retry-storm?at=1764421215``."""
 
 import math
-from dataclasses import dataclass
 from urllib.parse import quote, unquote
+
+from triage.classes import dataclass
 
 _LONGEST = 2000
 _AT = "?at="

@@ -2,11 +2,12 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol
 
+from triage.classes import dataclass
 from triage.engine.as_of import cut
 from triage.engine.diagnose import looked_at
 from triage.engine.frame import Frame

@@ -1,9 +1,10 @@
 """What lessons and drills write on, as a text of the walk."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from textual.content import Content
 
+from triage.classes import dataclass
 from triage.render.safe import inert_text
 from triage.tui.words import STYLES, wrapped
 

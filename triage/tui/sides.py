@@ -1,8 +1,8 @@
 """Subjects side by side: how each replica, card and machine does in one signal, as plain data."""
 
-from dataclasses import dataclass
 from functools import cached_property
 
+from triage.classes import dataclass
 from triage.model.diagnosis import Spark, Verdict
 from triage.model.vocabulary import Scope
 from triage.render.spark import is_drawn

@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from triage.classes import dataclass
 from triage.memory.life import Turn
 from triage.memory.looks import rule_of
 from triage.memory.memory import Memory

@@ -1,10 +1,11 @@
 """What others may know of a watch: how each service is, how receivers are doing, how the watch itself is doing."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from threading import Lock
 from time import time
 
+from triage.classes import dataclass
 from triage.notify.courier import Courier, Delivery
 from triage.notify.message import Message
 from triage.notify.outbox import Outbox, Waiting

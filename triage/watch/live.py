@@ -1,9 +1,10 @@
 """A service that is asked again and again, whose sources know only the present: what they said before is kept as its history."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from triage.classes import dataclass
 from triage.engine.live_window import bounded, continued, still_told
 from triage.memory.reference import Pace
 from triage.memory.watch import Watch

@@ -2,12 +2,13 @@
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from time import monotonic, process_time, time
 from typing import TYPE_CHECKING, Protocol
 
 from triage.archive import Archive, keep_on_change
+from triage.classes import dataclass
 from triage.errors import TriageError
 from triage.memory.looks import Look
 from triage.memory.memory import Memory, Transition

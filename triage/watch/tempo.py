@@ -1,7 +1,6 @@
 """When a service is looked at next."""
 
-from dataclasses import dataclass
-
+from triage.classes import dataclass
 from triage.memory.life import Phase
 from triage.memory.memory import Memory
 from triage.model.diagnosis import Status

@@ -1,8 +1,8 @@
 """One derived signal: what it is worked out of, and how."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
+from triage.classes import dataclass
 from triage.engine.derived.abreast import Abreast, alike
 from triage.engine.derived.arithmetic import quotient, ratio, share, total
 from triage.engine.derived.formula import Formula, Of, Quotient, Ratio

@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 import re2
 
+from triage.classes import dataclass
 from triage.engine.derived.fleet import role_of
 from triage.engine.frame import Frame
 from triage.model.recording import Event, Fact, Recording, SourceState, Subject

@@ -4,7 +4,7 @@ Each form is elementwise: a value at a moment follows from values at that moment
 Signals of other subjects are put together first: for the service they are totals over all that have them.
 """
 
-from dataclasses import dataclass
+from triage.classes import dataclass
 
 
 @dataclass(frozen=True)

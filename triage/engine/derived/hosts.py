@@ -1,11 +1,11 @@
 """Machines as a whole: hosts that fall silent, memory that only grows, card memory that no living engine owns."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from triage.classes import dataclass
 from triage.engine.derived.arithmetic import Counts, constant, first_measured, own_total, quotient, rolled
 from triage.engine.derived.derivation import Derivation, quotient_of, share_of
 from triage.engine.derived.formula import First, Of, Quotient, Told, Total

@@ -1,8 +1,9 @@
 """Which of the findings is the cause of which: roots, consequences, loops."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from triage.classes import dataclass
 from triage.model.diagnosis import Severity
 
 SLACK = 90.0

@@ -1,12 +1,12 @@
 """The state of the service: from what users notice, from what was found, and from what nobody understood."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from math import inf
 
 import numpy as np
 import re2
 
+from triage.classes import dataclass
 from triage.engine.frame import Frame
 from triage.engine.promises import may_fail
 from triage.engine.promises.entries import UNMEASURED

@@ -1,10 +1,11 @@
 """Changes: everyone's, what the changed thing is to the service, what steps with it, and whether taking it back helps."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
+from triage.classes import dataclass
 from triage.engine.derived.arithmetic import total
 from triage.engine.derived.fleet import versions
 from triage.engine.frame import Frame

@@ -1,10 +1,10 @@
 """Coincidences: failures, slow answers and queues that fall on a state, beyond their share outside it."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
+from triage.classes import dataclass
 from triage.engine.derived.arithmetic import first_measured, total
 from triage.engine.frame import Frame
 from triage.engine.observations.curves import Bools

@@ -1,7 +1,6 @@
 """How each signal is compared: at which work, beyond which smallest difference, with which limit. Data, no logic."""
 
-from dataclasses import dataclass
-
+from triage.classes import dataclass
 from triage.model.vocabulary import Kind, Signal
 
 _LEAST_SIZE = 1.25

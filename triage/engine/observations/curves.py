@@ -1,11 +1,11 @@
 """All signals as one matrix, so that hundreds of subjects are compared at once."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from triage.classes import dataclass
 from triage.engine.frame import Frame
 from triage.engine.observations.comparing import PER, WHILE, is_compared
 from triage.engine.statistics import MOMENT

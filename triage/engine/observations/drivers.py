@@ -1,11 +1,11 @@
 """Drivers: which factor made the load grow, by arithmetic. Load = arrivals × work per request / (replicas × pace)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import log
 
 import numpy as np
 
+from triage.classes import dataclass
 from triage.engine.derived.arithmetic import first_measured, total
 from triage.engine.frame import Frame
 from triage.engine.observations.comparing import PER

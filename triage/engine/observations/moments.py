@@ -1,12 +1,13 @@
 """Moments of lives as single sources tell them: starts, ends, restarts, of anybody. One happening may be told many times."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 import numpy as np
 import re2
 
+from triage.classes import dataclass
 from triage.engine.frame import Frame
 from triage.engine.witnesses.voices import SCRAPER
 from triage.model.recording import LOG, Event, Series, Subject, told_of

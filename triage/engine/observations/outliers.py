@@ -1,11 +1,11 @@
 """Outliers: the one dimension (replica, version, node, setting …) that splits a symptom between members."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
+from triage.classes import dataclass
 from triage.engine.derived.fleet import own_fact, role_of, version_of
 from triage.engine.frame import Frame
 from triage.engine.observations.comparing import PER, floor_of

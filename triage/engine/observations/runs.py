@@ -1,10 +1,9 @@
 """When something that lasts began and ended."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
+from triage.classes import dataclass
 from triage.engine.frame import Grid
 from triage.model.recording import Floats
 

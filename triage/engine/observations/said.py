@@ -1,11 +1,12 @@
 """What was said: loud lines of the window, each statement once, with who said it of whom, how often and since when."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import attrgetter
 
 import re2
 
+from triage.classes import dataclass
 from triage.engine.belonging import homes, is_of_others
 from triage.engine.frame import Frame
 from triage.engine.promises import ledger, may_fail, users_are_well

@@ -1,7 +1,6 @@
 """Which shifts a person would ask about: large, lasting, for the worse, and resting on enough."""
 
-from dataclasses import dataclass
-
+from triage.classes import dataclass
 from triage.engine.frame import Frame
 from triage.engine.observations.curves import moment
 from triage.model.vocabulary import Signal

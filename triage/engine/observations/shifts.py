@@ -1,10 +1,10 @@
 """Shifts against the own past: a signal of anybody that left its usual level, and since when."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
+from triage.classes import dataclass
 from triage.engine.frame import Frame
 from triage.engine.observations.comparing import BEYOND, PER, SPENT, floor_of, least_size_of
 from triage.engine.observations.curves import Bools, Curves, curves_of, mean_of, median_of

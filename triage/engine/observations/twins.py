@@ -1,10 +1,10 @@
 """Shifts against twins: one of several that do the same work and does not fare as the others do."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from triage.classes import dataclass
 from triage.engine.derived.fleet import own_fact, role_of, version_of
 from triage.engine.frame import Frame
 from triage.engine.observations.comparing import BEYOND, PER, floor_of, least_size_of

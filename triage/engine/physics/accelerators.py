@@ -6,8 +6,9 @@ a sixteenth less).
 """
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+
+from triage.classes import dataclass
 
 
 @dataclass(frozen=True, slots=True)

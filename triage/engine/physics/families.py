@@ -4,9 +4,10 @@ Only models whose counted parameters agree with what the maker says (tests/engin
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
+from triage.classes import dataclass
 from triage.engine.physics.precision import quantised_bits
 from triage.engine.physics.shape import Lookup, ModelShape, shape_of_facts, text
 

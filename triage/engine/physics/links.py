@@ -3,10 +3,9 @@
 Speeds are of one direction, at the peak of the wire, without what protocols take of it.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from triage.classes import dataclass
 from triage.engine.physics.accelerators import Accelerator
 from triage.model.recording import Floats
 from triage.model.vocabulary import Scale

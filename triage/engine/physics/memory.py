@@ -1,8 +1,8 @@
 """The memory account of a card: weights, KV cache, activations, graphs. Whether a model fits, before anything ran."""
 
-from dataclasses import dataclass
 from math import ceil, floor
 
+from triage.classes import dataclass
 from triage.engine.physics.precision import bytes_of
 from triage.engine.physics.shape import Lookup, ModelShape, Parameters, counted, positive
 

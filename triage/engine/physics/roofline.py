@@ -4,9 +4,9 @@ Williams, Waterman and Patterson, "Roofline: an insightful visual performance mo
 that its bytes need at peak bandwidth, and at least the time that its operations need at peak arithmetic.
 """
 
-from dataclasses import dataclass
 from typing import Literal
 
+from triage.classes import dataclass
 from triage.engine.physics.accelerators import Accelerator
 from triage.engine.physics.memory import kv_bytes, read_bytes
 from triage.engine.physics.shape import ModelShape, active_parameters

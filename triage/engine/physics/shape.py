@@ -1,7 +1,8 @@
 """What a language model is made of, as far as memory and time depend on it, and its count of parameters."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from triage.classes import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,10 @@
 """Whether a model fits a kind of card for a number of requests, and the floors of its times, before anything runs."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import floor
 from typing import Literal
 
+from triage.classes import dataclass
 from triage.engine.physics.accelerators import Accelerator
 from triage.engine.physics.links import LINKS, Link, memory_of, transfer_time
 from triage.engine.physics.memory import Account, fits, kv_bytes, read_bytes

@@ -1,10 +1,11 @@
 """Whether anybody answers at all: now, and for which part of the service not."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from triage.classes import dataclass
 from triage.engine.derived.arithmetic import first_measured, total
 from triage.engine.frame import Frame
 from triage.engine.promises.entries import Entry, began, is_stale, last_seen, now, open_vital, service_of

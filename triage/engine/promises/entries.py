@@ -1,11 +1,11 @@
 """Entries of the ledger, the spans in which a promise is judged, and how much harm a broken one does."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
 
+from triage.classes import dataclass
 from triage.engine.frame import Frame
 from triage.engine.onset import onset_index
 from triage.engine.statistics import MOMENT

@@ -1,11 +1,11 @@
 """Requests that did not get their answer: failed, refused, given up. Told apart by who did not want or could not."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
+from triage.classes import dataclass
 from triage.engine.derived.arithmetic import total
 from triage.engine.frame import Frame, running
 from triage.engine.promises.entries import (

@@ -1,6 +1,6 @@
 """What users notice, as data: where to look, and what is well and what is not where there is neither a promise nor a past."""
 
-from dataclasses import dataclass
+from triage.classes import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
 """Conditions over a recording, in three-valued logic: what is missing makes a condition unknown, never false."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
+from triage.classes import dataclass
 from triage.engine.frame import Frame
 from triage.engine.onset import longest_run, onset_index
 from triage.engine.quantiles import Interval

@@ -1,9 +1,10 @@
 """Where a condition is asked, and what became of it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
+from triage.classes import dataclass
 from triage.engine.frame import Frame
 from triage.model.diagnosis import Evidence, Verdict
 from triage.model.recording import Subject

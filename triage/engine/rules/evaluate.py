@@ -1,11 +1,11 @@
 """Asks every rule of every subject that it is about."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from triage.classes import dataclass
 from triage.engine.frame import Frame
 from triage.engine.rules.conditions import Judge
 from triage.engine.rules.context import Context, Look, Outcome

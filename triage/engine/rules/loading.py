@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import get_args
@@ -10,6 +10,7 @@ from typing import get_args
 from pydantic import BaseModel, ValidationError
 
 from triage.bundle import bundled
+from triage.classes import dataclass
 from triage.compiled import Compiled
 from triage.errors import ConfigError, InputMissingError
 from triage.model import rule as model

@@ -1,12 +1,12 @@
 """What others that do the same work show: medians of a statistic over all but oneself."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from triage.classes import dataclass
 from triage.engine.derived.fleet import work_of
 from triage.engine.frame import Frame
 from triage.engine.statistics import Column, column

@@ -1,10 +1,10 @@
 """A rule asked of many subjects at once: on whom it is, and on whom one has to look closely to tell what it rests on."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from triage.classes import dataclass
 from triage.engine.rules.verdicts import FAILS, HOLDS, OPEN, Asked, Bools, Codes, Verdicts, verdicts
 from triage.model.recording import Floats
 from triage.model.rule import Alternative, Condition, Gone, Known, Measure, Observed, Occurrence, Rule

@@ -5,12 +5,13 @@ They say on whom a rule is, and on whom one has to look closely; what is shown o
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from triage.classes import dataclass
 from triage.engine.frame import Frame
 from triage.engine.rules import conditions, occurrences
 from triage.engine.rules.context import Context

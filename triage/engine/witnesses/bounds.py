@@ -1,11 +1,11 @@
 """Values that cannot be: below nought, or beyond what the machine behind them is able to do."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from triage.classes import dataclass
 from triage.engine.frame import Frame
 from triage.engine.witnesses.voices import Voices
 from triage.model.arrays import median

@@ -1,12 +1,12 @@
 """Voices: what one source says of one subject, and when it spoke."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from operator import itemgetter
 
 import numpy as np
 
+from triage.classes import dataclass
 from triage.engine.frame import Frame
 from triage.model.arrays import distinct
 from triage.model.recording import LOG, Chosen, Floats, HistogramPanel, Panel, Series, Subject

@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import BinaryIO
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from triage.classes import dataclass
 from triage.errors import DataError, InputMissingError
 from triage.ingest.files.scrapes import Scrape, find_scrapes, gathered, labelled, moment_of
 from triage.ingest.language import Language, load_language

@@ -2,10 +2,10 @@
 
 import platform
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
 from urllib.parse import urlsplit
 
+from triage.classes import dataclass
 from triage.errors import ConfigError
 from triage.model.service import Service
 

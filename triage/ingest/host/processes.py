@@ -1,10 +1,10 @@
 """The processes of a machine as /proc shows them: their command lines, their ancestors, where they listen, which are engines."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 
+from triage.classes import dataclass
 from triage.ingest.host.engines import Engine, engine_of, metrics_port
 
 _LISTEN = "0A"

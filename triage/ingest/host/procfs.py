@@ -6,8 +6,8 @@ not know the line, and that is unknown, not zero. A text that is not the kernel'
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
+from triage.classes import dataclass
 from triage.ingest.host.sampling import Reading
 
 SECTOR = 512

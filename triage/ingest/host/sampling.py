@@ -1,12 +1,13 @@
 """Sampling what is here and now: the beat, and the readings of one run as series."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import floor, isfinite
 from threading import Event as StopSignal
 
 import numpy as np
 
+from triage.classes import dataclass
 from triage.ingest.metrics.rates import STALENESS_STEPS, combined, to_rates
 from triage.model.recording import Floats, Origin, Series, Subject
 from triage.model.vocabulary import catalogue

@@ -3,7 +3,6 @@
 import ssl
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -14,6 +13,7 @@ from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 import certifi
 
 from triage.background import in_background
+from triage.classes import dataclass
 from triage.errors import TriageError
 from triage.ingest.http.access import Access
 from triage.ingest.http.failures import AskError, Failure, broken_connection, late, moved

@@ -1,11 +1,12 @@
 """Access logs of gateways and of engines' front ends, line by line."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 import re2
 
+from triage.classes import dataclass
 from triage.ingest.logs.access_words import flags_of_words, seconds_of, seconds_of_first, short_flags
 from triage.ingest.logs.durations import span
 from triage.ingest.logs.forms import flattened, json_object

@@ -6,12 +6,13 @@ came back.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import NamedTuple
 
 import numpy as np
 import re2
 
+from triage.classes import dataclass
 from triage.ingest.logs.access_log import IDLE_RESET, AccessLine
 from triage.ingest.logs.redaction import redacted
 from triage.ingest.logs.signatures import Role

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import re2
 
+from triage.classes import dataclass
 from triage.ingest.logs.durations import age_of
 from triage.ingest.logs.redaction import redacted, redacted_bytes
 from triage.ingest.logs.timestamps import Clock

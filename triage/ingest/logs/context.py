@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import NamedTuple
 
 import re2
 
+from triage.classes import dataclass
 from triage.ingest.logs.changes import workload_of
 from triage.ingest.logs.emitters import Subjects
 from triage.ingest.logs.loading import Signatures

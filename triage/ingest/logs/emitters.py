@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import re2
 
+from triage.classes import dataclass
 from triage.ingest.logs.forms import NOBODY, Origin
 from triage.model.recording import Subject
 from triage.model.vocabulary import Scope

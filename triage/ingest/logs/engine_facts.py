@@ -1,10 +1,10 @@
 """What an engine states in its log as it starts: its arguments, and other facts of the start."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import re2
 
+from triage.classes import dataclass
 from triage.ingest.logs.redaction import redacted_bytes
 
 ARGUMENTS: dict[str, str] = {

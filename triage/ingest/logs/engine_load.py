@@ -1,12 +1,12 @@
 """The load that engines write into their logs every few seconds, as series."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import re2
 
+from triage.classes import dataclass
 from triage.model.recording import Origin, Series, Subject, Window
 from triage.model.vocabulary import Combine, catalogue
 

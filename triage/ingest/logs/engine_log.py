@@ -1,11 +1,12 @@
 """What an engine's log tells of its lives: how each began and ended, with the facts that it stated."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 
 import re2
 
+from triage.classes import dataclass
 from triage.ingest.logs.engine_facts import arguments_of, begins, engine_of, facts_in, opens_cards, states_arguments, typed
 from triage.ingest.logs.forms import record_of
 from triage.ingest.logs.joining import Raised, Trace

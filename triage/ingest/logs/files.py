@@ -4,12 +4,13 @@ import gzip
 import sys
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import BinaryIO
 
 import re2
 
+from triage.classes import dataclass
 from triage.model.recording import Source, SourceState
 
 MAX_LINE = 16 * 1024

@@ -6,12 +6,13 @@ process, thread, logger) until what is left is the message.
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import re2
 
+from triage.classes import dataclass
 from triage.ingest.logs.timestamps import STAMP
 
 _DEPTH = 3

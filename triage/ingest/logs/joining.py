@@ -1,10 +1,11 @@
 """Lines that together are one event: a traceback, a panic, the dump of a crash."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import re2
 
+from triage.classes import dataclass
 from triage.ingest.logs.forms import Record, record_of
 
 MAX_LINES = 400

@@ -1,9 +1,10 @@
 """Keeps little of much: a bounded number of events of each sort."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import NamedTuple
 
+from triage.classes import dataclass
 from triage.model.recording import Event, Subject, Window
 
 KEEP = 50

@@ -1,11 +1,12 @@
 """What ``kubectl`` shows to people: ``describe``, ``get pods``, tables of events. Each is read as events of the cluster."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 
 import re2
 
+from triage.classes import dataclass
 from triage.ingest.logs.changes import KubeEvent
 from triage.ingest.logs.durations import age_of
 from triage.ingest.logs.redaction import redacted, redacted_bytes

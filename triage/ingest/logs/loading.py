@@ -5,7 +5,6 @@ list of signatures of lines, so that they can be sorted into files as one likes.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
 
 from triage.bundle import bundled
+from triage.classes import dataclass
 from triage.compiled import Compiled
 from triage.errors import ConfigError, InputMissingError
 from triage.ingest.logs.signatures import NAMED, Concepts, Signature, XidCode, group_of, searched

@@ -1,10 +1,11 @@
 """What takes time between two lines: one says that it begins, a later one that the same is done."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 import re2
 
+from triage.classes import dataclass
 from triage.ingest.logs.templates import template_of
 
 BEGINS = (

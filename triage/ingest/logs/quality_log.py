@@ -1,12 +1,12 @@
 """Results of probes of answers: lines with scores by pool, replica or version become a series and a word on who fell behind."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
 import re2
 
+from triage.classes import dataclass
 from triage.ingest.logs.emitters import Subjects
 from triage.ingest.logs.redaction import redacted_bytes
 from triage.model.recording import Event, Origin, Series, Subject, Window

@@ -1,12 +1,13 @@
 """Reads the lines of one emitter: what each of them becomes."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import inf
 
 import re2
 
+from triage.classes import dataclass
 from triage.ingest.logs.access_log import AccessLine, Alike, parse_access
 from triage.ingest.logs.access_summary import AccessSummary
 from triage.ingest.logs.changes import KubeEvent, kube_event_of_line

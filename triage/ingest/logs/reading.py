@@ -1,13 +1,14 @@
 """Reads logs: splits each file by who wrote its lines, reads each writer's, and puts together what they brought."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from itertools import chain, islice
 from pathlib import Path
 
 import re2
 
+from triage.classes import dataclass
 from triage.ingest.logs.changes import kube_events_of_document
 from triage.ingest.logs.context import Context, Owned
 from triage.ingest.logs.emitters import Emitter, Subjects, emitter_of, emitter_within, is_engines

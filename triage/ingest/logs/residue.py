@@ -1,9 +1,9 @@
 """Lines that tell of an error and that nothing reads: kept by template, for a person to read, and so that none is overlooked."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import inf
 
+from triage.classes import dataclass
 from triage.ingest.logs.redaction import redacted_bytes
 from triage.ingest.logs.templates import name_of
 from triage.model.recording import Event, Subject, Window

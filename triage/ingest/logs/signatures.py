@@ -5,13 +5,13 @@ order, any case and with anything between them. So it survives another version's
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
 import re2
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from triage.classes import dataclass
 from triage.errors import ConfigError
 from triage.ingest.logs.durations import clock
 

@@ -1,10 +1,11 @@
 """``nvidia-smi -q`` as facts of cards and as states that speak of trouble."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import re2
 
+from triage.classes import dataclass
 from triage.ingest.logs.redaction import redacted_bytes
 from triage.model.recording import Event, Fact, Subject
 from triage.model.vocabulary import Scope

@@ -2,13 +2,14 @@
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import accumulate, compress
 from operator import attrgetter
 
 import numpy as np
 
+from triage.classes import dataclass
 from triage.ingest.metrics.finding import Finder, Made, metric_of
 from triage.ingest.metrics.naming import Group, Use, Ways
 from triage.ingest.metrics.rates import (

@@ -1,8 +1,9 @@
 """What a source shows by itself and does not show here: an event for each metric of its core that a target never has."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from triage.classes import dataclass
 from triage.ingest.metrics.conditions import matches
 from triage.ingest.metrics.naming import Index, Use
 from triage.ingest.owners.places import POD_LABELS, first

@@ -1,7 +1,7 @@
 """Loads the dialects: every YAML file of ``collectors/dialects`` and of the folders that the user named, checked as a whole."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -9,6 +9,7 @@ import re2
 from pydantic import ValidationError
 
 from triage.bundle import bundled
+from triage.classes import dataclass
 from triage.compiled import Compiled
 from triage.errors import ConfigError, InputMissingError
 from triage.model.dialect import Dialect, Entry

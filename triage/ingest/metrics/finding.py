@@ -1,8 +1,8 @@
 """Finding series again by hand: the PromQL selectors of what makes a signal, and how one reads it there."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
+from triage.classes import dataclass
 from triage.ingest.metrics.conditions import fits
 from triage.ingest.metrics.naming import Group
 from triage.ingest.owners.places import on_server

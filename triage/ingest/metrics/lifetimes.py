@@ -1,8 +1,9 @@
 """Metrics that end or change their name while their targets go on: events that no value can tell."""
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from triage.classes import dataclass
 from triage.ingest.metrics.conditions import matches
 from triage.ingest.metrics.naming import Use, Ways
 from triage.ingest.raw import RawSeries

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from triage.classes import dataclass
 from triage.ingest.raw import RawSeries
 from triage.model.dialect import Dialect, Entry
 from triage.model.recording import Subject

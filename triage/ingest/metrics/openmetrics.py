@@ -10,7 +10,7 @@ import re
 import zlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from gzip import GzipFile
 from itertools import chain
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from triage.classes import dataclass
 from triage.errors import DataError, InputMissingError
 from triage.ingest.numbers import columns
 from triage.ingest.raw import RawSeries

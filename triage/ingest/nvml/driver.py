@@ -5,11 +5,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from triage.classes import dataclass
 from triage.ingest.host import processes
 from triage.ingest.host.sampling import Reading
 from triage.ingest.nvml.errors import FOR_EVER, GONE, NO_PERMISSION, NOT_SUPPORTED, UNKNOWN

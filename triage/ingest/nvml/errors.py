@@ -1,8 +1,8 @@
 """What the driver's errors mean: for one question, for a card, for the opening of the driver."""
 
-from dataclasses import dataclass
 from typing import Any
 
+from triage.classes import dataclass
 from triage.model.recording import SourceState
 
 # Codes of NVML's answers (nvml.h, nvmlReturn_t). pynvml gives them as ``NVMLError.value``.

@@ -1,10 +1,10 @@
 """What is asked of a card, call by call, and how the answers become readings in base units."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from triage.classes import dataclass
 from triage.ingest.host import processes
 from triage.ingest.host.sampling import Reading
 from triage.ingest.nvml.errors import DEPRECATED, FUNCTION_NOT_FOUND, NOT_SUPPORTED, VERSION

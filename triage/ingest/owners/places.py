@@ -7,11 +7,12 @@ equal ones the one that most witnesses say, so that no order of arrival matters.
 import ipaddress
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import IntEnum
 from itertools import pairwise
 from typing import NamedTuple
 
+from triage.classes import dataclass
 from triage.model.vocabulary import Scope
 
 Labels = Mapping[str, str]

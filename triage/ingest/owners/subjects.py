@@ -1,12 +1,13 @@
 """Which series belong to the service, and whom each of them is about."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from typing import Any
 
 import re2
 
+from triage.classes import dataclass
 from triage.ingest.owners.places import POD_INFO, POD_LABELS, Census, Labels, Places, Span, authority, first, host, record_kind
 from triage.ingest.raw import RawSeries
 from triage.model.recording import Subject

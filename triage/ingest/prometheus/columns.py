@@ -3,13 +3,13 @@
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from triage.classes import dataclass
 from triage.ingest.numbers import blanks, second_column
 from triage.model.recording import Floats, Ints
 

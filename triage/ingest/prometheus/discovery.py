@@ -5,10 +5,10 @@ The questions are selectors of series; who asks them is not known here. What bel
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from triage.classes import dataclass
 from triage.ingest.metrics.aggregates import may_add_up
 from triage.ingest.metrics.conditions import matches
 from triage.ingest.metrics.naming import Index, Use, index_names, is_engine_name, speaker

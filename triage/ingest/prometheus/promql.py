@@ -3,12 +3,13 @@
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil, floor
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from triage.classes import dataclass
 from triage.ingest.metrics.naming import Use
 from triage.ingest.owners.places import CARD_LABELS, GPU_LABELS, NODE_LABELS, POD_LABELS
 from triage.ingest.owners.subjects import OWNER_LABELS, SERVICE_LABELS

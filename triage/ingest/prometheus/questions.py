@@ -8,11 +8,12 @@ work costs it several times what it costs to hand samples out.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import ceil
 from typing import Any
 
+from triage.classes import dataclass
 from triage.ingest.prometheus.promql import (
     LAST_INTERVALS,
     Grid,

@@ -3,10 +3,10 @@
 import gzip
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from triage.classes import dataclass
 from triage.engine.diagnose import diagnose
 from triage.ingest.files.incident import joined
 from triage.model.diagnosis import Diagnosis

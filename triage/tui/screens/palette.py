@@ -1,7 +1,6 @@
 """The command palette: every key by what it does, every kind of failure, every signal; what is called so comes first."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
@@ -9,6 +8,7 @@ from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.message import Message
 
+from triage.classes import dataclass
 from triage.model.vocabulary import catalogue
 from triage.tui.keys import KEYS
 from triage.tui.matching import rank

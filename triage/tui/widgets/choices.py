@@ -1,7 +1,6 @@
 """A list to choose from, that keeps its place when its rows change."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
@@ -18,6 +17,7 @@ from textual.visual import RenderOptions, Visual
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
+from triage.classes import dataclass
 from triage.tui.matching import holds
 
 _GUTTER = 2

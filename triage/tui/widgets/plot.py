@@ -1,7 +1,6 @@
 """A curve drawn with plotext: the value, what is usual, what it is held against, when the trouble began, and what was changed."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import groupby
 
 from rich.text import Text
@@ -9,6 +8,7 @@ from textual.color import Color
 from textual_plotext import PlotextPlot
 from textual_plotext.plot import Plot
 
+from triage.classes import dataclass
 from triage.model.units import clock, quantity
 from triage.tui.curves import Curve, trimmed
 

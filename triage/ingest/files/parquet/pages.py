@@ -6,9 +6,10 @@ footer is read here, too, since Arrow 26 ends the whole process where what a dam
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
+
+from triage.classes import dataclass
 
 _MAGIC = b"PAR1"
 _GROUPS, _COLUMNS, _ROWS, _COLUMN = 4, 1, 3, 3

@@ -1,13 +1,13 @@
 """Reads a recording's Parquet file."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from triage.classes import dataclass
 from triage.errors import DataError, InputMissingError
 from triage.ingest.files.parquet.document import Document, read_document
 from triage.ingest.files.parquet.form import LABELS, PARTS, SCHEMA, SUM, VALUE, schema
