@@ -6,7 +6,7 @@ from math import nan
 
 import pytest
 
-from tests.engine.making import BEGIN, Buckets, Shift, at, derived, who
+from tests.engine.making import BEGIN, Shift, at, derived, who
 from triage.engine.frame import Frame
 from triage.engine.observations.changes import changes
 from triage.engine.observations.flows import flows
@@ -364,52 +364,6 @@ def test_what_a_gateway_says_of_another_model_is_not_ours(text: str, *, elsewher
     well: dict[str, object] = {"gateway.requests": 9.0, "gateway.2xx": 9.0, "gateway.5xx": 0.0}
     (one,) = said(frame(well, events=events, facts={"model": "acme/swift-8b"})).odd
     assert (one.attrs.get("elsewhere") == "yes", one.salient) == (elsewhere, not elsewhere)
-
-
-@pytest.mark.parametrize(
-    ("text", "count", "salient"),
-    [
-        ("the old template is deprecated and may fail in a future release", 90, False),
-        ("transient error while exporting traces, retrying in 2s", 90, False),
-        ("bus error: severity=correctable", 90, False),
-        ("bus error: severity=uncorrectable", 90, True),
-        ("bus error: it could not be corrected", 90, True),
-        ("lost the peer; not a transient error, retrying is useless", 90, True),
-        ("error in extracting tool call from response", 9, False),
-        ("error in extracting tool call from response", 900, True),
-        ("error in the flux chamber", 9, True),
-    ],
-)
-def test_lines_that_harm_nobody_by_their_words_or_number_need_no_reason(text: str, count: int, *, salient: bool) -> None:
-    """Users are well: of single requests no more may be told than may fail while the promise is kept."""
-    told = replace(line(50, "residue", "t1", template=text, new="yes", count=str(count)), text=text)
-    signals: dict[str, object] = {"gateway.requests": 9.0, "gateway.2xx": 9.0, "gateway.5xx": 0.0, "finished": 9.0}
-    (one,) = said(frame(signals, events=[told], objectives={"error_ratio": 0.01})).odd
-    assert one.salient is salient
-
-
-@pytest.mark.parametrize(
-    ("kind", "name", "more", "count", "salient"),
-    [
-        ("residue", "t1", {}, 9, False),
-        ("residue", "t1", {}, 900, True),
-        ("said", "raised", {"exception": "ValueError"}, 9, False),
-        ("said", "raised", {"exception": "ValueError"}, 900, True),
-        ("log", "etcd-slow", {"role": "cause", "severity": "warning", "level": "warning"}, 900, False),
-        ("log", "etcd-slow", {"role": "cause", "severity": "critical"}, 9, True),
-    ],
-)
-def test_few_lines_while_users_are_seen_to_be_well(
-    kind: str, name: str, more: dict[str, str], count: int, *, salient: bool
-) -> None:
-    """Failures are counted, times are measured, and both are well: so few lines cost nobody anything that he noticed."""
-    attrs = {"template": "error in the flux chamber", "level": "error", "new": "yes", "count": str(count)} | more
-    told = replace(line(50, kind, name, **attrs), text="error in the flux chamber")
-    signals: dict[str, object] = {"gateway.requests": 9.0, "gateway.2xx": 9.0, "gateway.5xx": 0.0, "finished": 9.0}
-    times = {"gateway.latency": Buckets((1.0, 20.0), (9.0, 0.0, 0.0))}
-    promised = {"error_ratio": 0.01, "e2e_p95_s": 20.0}
-    (one,) = said(frame(signals, events=[told], objectives=promised, histograms=times)).odd
-    assert one.salient is salient
 
 
 def test_lines_that_one_event_stands_for_last_as_long_as_they_do() -> None:

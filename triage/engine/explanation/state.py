@@ -32,9 +32,6 @@ _OWN = frozenset({Scope.SERVICE, Scope.REPLICA, Scope.GATEWAY})
 
 _WARNING = re2.compile(r"(?i)^w(?:arn(?:ing)?)?$")
 
-_OF_CARDS = re2.compile(r"(?i)\b(?:nvrm|nvidia\w*|nvlink|nvswitch|amdgpu|kfd|habanalabs|gpu|xid|mlx\d\w*|infiniband|pcieport)\b")
-"""Drivers of accelerators and of what connects them: what a kernel says of others concerns the service only through its users."""
-
 _GOOD = frozenset({"started", "appeared", "ready"})
 _DELAYS = ("ttft", "e2e", "itl")
 
@@ -157,10 +154,10 @@ def state_of(vitals: Sequence[Vital], findings: Sequence[Finding], frame: Frame)
     """The state of the service.
 
     It is an incident if promises are broken badly, or if something grave was found and nobody can say that no user suffers. It
-    is healthy only if every promise is known to be kept, nothing that it is read from was asked for in vain, and no line that
-    was seen is left unread. Where users are well and something grave that is new is explained by nothing, it is degraded: a
-    person has to look; what programs merely complain of, while everybody gets an answer in time, is shown and no more. Where
-    nobody measures how users are, what its own programs say of their end or of a cause decides.
+    is healthy only if every promise is known to be kept, nothing that it is read from was asked for in vain, and nobody who may
+    speak for users says what was not understood. Whatever else is odd, while everybody gets an answer in time, is shown and no
+    more, unless a life ended or a line tells of a grave cause that no finding explains: a person has to look. Where nobody
+    measures how users are, what its own programs say of their end or of a cause decides.
     """
     severities = {finding.severity for finding in findings}
     broken = [vital for vital in vitals if vital.state is Promised.BROKEN]
@@ -175,10 +172,10 @@ def state_of(vitals: Sequence[Vital], findings: Sequence[Finding], frame: Frame)
     open_ = [vital for vital in vitals if vital.state is Promised.OPEN and not _was_taken_out(vital, frame)]
     if any(not _is_within(vital, vitals, changed=changed) for vital in open_) or not (enough_seen(vitals) or _runs_well(vitals)):
         return Status.INCONCLUSIVE
-    if any(_is_grave(one) for one in odd):
+    if any(one.sort == "life" or one.attrs.get("severity") == "critical" for one in odd):
         return Status.DEGRADED
-    lost, unread = NOTICED & frame.recording.unanswered.keys(), [one for one in odd if one.of == "residue"]
-    return Status.INCONCLUSIVE if lost or unread or any(_has_to_be_read(one) for one in frame.seen.odd) else Status.HEALTHY
+    lost = NOTICED & frame.recording.unanswered.keys()
+    return Status.INCONCLUSIVE if lost or any(_may_speak_for_users(one) for one in frame.seen.odd) else Status.HEALTHY
 
 
 def looked(status: Status, judged: int, kinds: int, frame: Frame) -> Status:
@@ -212,28 +209,24 @@ def _unexplained(frame: Frame, findings: Sequence[Finding]) -> list[Observation]
     return [one for one in odd if one.sort != "instrument" or _is_new(one, frame)]
 
 
-def _is_grave(one: Observation) -> bool:
-    """Whether something odd is more than words that were understood: what was measured or happened, or a critical line."""
-    return one.sort != "said" or one.attrs.get("severity") == "critical"
-
-
 def _may_slow(change: Observation) -> bool:
     """Whether a change may make first tokens later: more or fewer replicas show in the queue."""
     return change.attrs.get("relation") in ("own", "in-front") and change.of != "scale"
 
 
-def _has_to_be_read(one: Observation) -> bool:
-    """Whether a line that nobody understood leaves open that all is well, though users are well.
+def _may_speak_for_users(one: Observation) -> bool:
+    """Whether lines that nobody understood may tell of users what no counter tells.
 
-    Every program gives single warnings in health, many where nobody knows what was said before the window, and every host tells
-    of its other devices and jobs.
+    That are those of programs of an unknown kind (a desk, a probe, a test of answers). Engines, gateways, clusters and hosts
+    complain in health as well, and whom it harms is counted. Single warnings are everywhere, many where nobody knows what was
+    said before.
     """
-    if one.of != "residue" or one.attrs.get("new", "no") == "no" or one.attrs.keys() & {"stranger", "elsewhere"}:
+    if one.of != "residue" or one.attrs.get("emitter") != "other" or one.subject.scope is Scope.NODE:
         return False
-    warns, single = _WARNING.search(one.attrs.get("level", "")) is not None, one.support == 1
-    if warns and (single or one.attrs["new"] == "unknown"):
+    if one.attrs.get("new", "no") == "no" or one.attrs.keys() & {"stranger", "elsewhere"}:
         return False
-    return one.subject.scope is not Scope.NODE or (not single and _OF_CARDS.search(one.text) is not None)
+    warns = _WARNING.search(one.attrs.get("level", "")) is not None
+    return not (warns and (one.support == 1 or one.attrs["new"] == "unknown"))
 
 
 def _is_new(one: Observation, frame: Frame) -> bool:

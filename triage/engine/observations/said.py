@@ -9,8 +9,7 @@ import re2
 from triage.classes import dataclass
 from triage.engine.belonging import homes, is_of_others
 from triage.engine.frame import Frame
-from triage.engine.promises import ledger, may_fail, users_are_well
-from triage.model.diagnosis import Promised
+from triage.engine.promises import users_are_well
 from triage.model.observation import Judged, Observation, Seen
 from triage.model.recording import Event, SourceState, Subject
 from triage.model.vocabulary import Scope
@@ -183,7 +182,7 @@ def _observation(
     if strangers:
         attrs["stranger"] = "yes"
     left = ends is None and all((event.subject, int(event.time)) in hung_up for event in one.events)
-    elsewhere = users_are_well(frame) and (left or _is_elsewhere(first, frame) or _is_no_harm(one, ends is not None, frame))
+    elsewhere = users_are_well(frame) and (left or _is_elsewhere(first, frame))
     if elsewhere:
         attrs["elsewhere"] = "yes"
     last = max(_last(event) for event in one.events)
@@ -357,55 +356,6 @@ def _asks_for_a_reason(one: _Statement, ends: bool) -> bool:
         return ends or (serving and one.count >= _TWICE)
     known = bool(first.attrs.get("signature")) or (not grave and _is_an_askers(first))
     return not known and (ends or (serving and one.count >= _TWICE)) and (grave or first.name in _ALWAYS_LOUD)
-
-
-_LATER = re2.compile(r"(?i)\bdeprecat\w*|\bfuture (?:release|version)s?\b|\bwill be removed\b")
-"""What is said of versions to come."""
-
-_PASSES_BY = re2.compile(r"(?i)\b(?:transient|temporar\w+)\b.{1,300}\bretry(?:ing)?\b|\bcorrect(?:ed|able)\b")
-"""What is said of something that the program itself takes for passing and tries again, or that was corrected."""
-
-_DOES_NOT = re2.compile(
-    r"(?i)\b(?:not|cannot|never|fail\w*|unable) .{0,20}\bcorrect(?:ed|able)\b|\bnot (?:a )?(?:transient|temporar)"
-)
-"""The same words, denied."""
-
-
-_OF_ONE = re2.compile(
-    r"(?i)\b(?:(?:from|of|for|in|to) (?:the |a |this )?(?:model )?(?:response|answer|output|completion|request)|tool calls?)\b"
-)
-"""What is said of a single request or of its answer."""
-
-
-def _is_no_harm(one: _Statement, ends: bool, frame: Frame) -> bool:
-    """Whether lines do no harm by their own words, or by their number, where users are well.
-
-    That is what will change in a later version, what passes by and is tried again or corrected, and lines so few that the promise
-    about failures would be kept if each of them had cost a request: those that are said of requests, and where users are seen to
-    be well all others, too, but for those of programs of an unknown kind (a desk, a probe): they may speak for users of what no
-    counter tells. What is known to be no more than a warning harms nobody then, however often it is said.
-    """
-    if ends:
-        return False
-    if one.first.kind == "log":
-        return not _is_grave(one.first) and _users_are_seen_well(frame)
-    text = one.first.text
-    passes_by = _PASSES_BY.search(text) is not None and _DOES_NOT.search(text) is None
-    if one.first.kind == "residue" and (passes_by or _LATER.search(text) is not None):
-        return True
-    speaks_for_users = one.first.attrs.get("emitter", "") == "other"
-    well = _OF_ONE.search(text) is not None or (_users_are_seen_well(frame) and not speaks_for_users)
-    return well and one.count <= may_fail(frame)
-
-
-def _users_are_seen_well(frame: Frame) -> bool:
-    """Whether both failures and times are counted and well: all that users notice of an interactive service."""
-    return may_fail(frame) > 0 and any(
-        one.state is Promised.KEPT and one.unit == "seconds" and one.name.startswith(_TIMES) for one in ledger(frame)
-    )
-
-
-_TIMES = ("ttft", "e2e", "itl")
 
 
 def _is_retried(one: _Statement, frame: Frame) -> bool:
