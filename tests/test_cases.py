@@ -15,6 +15,7 @@ from triage.engine.rules import evaluate
 from triage.engine.rules.evaluate import Asking, Ruling
 from triage.engine.rules.loading import load_rules
 from triage.engine.rules.survey import survey
+from triage.engine.rules.verdicts import CODES
 from triage.errors import TriageError
 from triage.language.speaking import speak
 from triage.learn.words import book
@@ -89,7 +90,7 @@ def judged(request: pytest.FixtureRequest) -> Judged:
 
 
 def asked_both_ways(patch: pytest.MonkeyPatch) -> list[str]:
-    """Has every rule asked of everybody at once and one by one; the list fills with the rules about which the two disagree."""
+    """Has every rule asked of everybody at once, one by one, and for the verdict alone; the list tells which disagree."""
     odd: list[str] = []
     asked_as_ever = evaluate.ruling_of
 
@@ -100,6 +101,9 @@ def asked_both_ways(patch: pytest.MonkeyPatch) -> list[str]:
         one_by_one = Ruling(rule, subjects, ruling.answer)
         if at_once.codes.tolist() != one_by_one.codes.tolist():
             odd.append(f"{rule.id}: at once {at_once.codes.tolist()}, one by one {one_by_one.codes.tolist()}")
+        alone = [int(CODES[evaluate.verdict_of(rule, asking.alone(subject))]) for subject in subjects]
+        if alone != one_by_one.codes.tolist():
+            odd.append(f"{rule.id}: the verdict alone {alone}, with what it rests on {one_by_one.codes.tolist()}")
         if at_once.nearest is not one_by_one.nearest or at_once.missing != one_by_one.missing:
             odd.append(f"{rule.id}: at once nearest to {at_once.nearest.subject} and without {at_once.missing}")
         return ruling
@@ -109,7 +113,7 @@ def asked_both_ways(patch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_verdicts_on_everybody_at_once_are_those_one_by_one(judged: Judged) -> None:
-    """What vectors say of all subjects is what the explaining code says of each, for every rule on every recording."""
+    """What vectors say of all subjects, and what is said of each alone, is what the explaining code says, rule by rule."""
     assert not judged.disagreeing
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from triage.engine.evidence import once_each
+from triage.engine.explanation.called import Called, with_names
 from triage.engine.frame import Frame
 from triage.engine.rules.evaluate import Ruling
 from triage.engine.sources import how_to_get
@@ -26,6 +27,22 @@ from triage.model.vocabulary import Layer, catalogue
 
 _MOST_UNREAD = 20
 """Chosen: more lines than a person reads in a list."""
+
+
+NOTHING = Coverage(sources=(), signals=(), rules_evaluated=0, rules_total=0)
+"""Nothing could be looked at."""
+
+
+def looked_at(
+    frame: Frame, rulings: Sequence[Ruling], rules: Sequence[Rule], findings: Sequence[Finding], called: Called
+) -> dict[str, object]:
+    """All of this that a diagnosis tells, by its fields."""
+    return {
+        "ruled_out": tuple(with_names(one, called, "evidence") for one in ruled_out(rulings, findings)),
+        "unseen": tuple(with_names(one, called, "evidence") for one in unseen(rulings, findings)),
+        "not_evaluated": tuple(not_evaluated(r) for r in rulings if r.verdict is Verdict.UNKNOWN),
+        "coverage": coverage(frame, rulings, rules),
+    }
 
 
 def ruled_out(rulings: Sequence[Ruling], findings: Sequence[Finding]) -> tuple[RuledOut, ...]:

@@ -86,18 +86,17 @@ def diagnose(
         vitals=(*vitals, *signs(frame, vitals)),
         symptoms=noticed,
         findings=findings,
-        ruled_out=coverage.ruled_out(rulings, findings),
-        unseen=coverage.unseen(rulings, findings),
-        not_evaluated=tuple(coverage.not_evaluated(r) for r in rulings if r.verdict is Verdict.UNKNOWN),
+        ruled_out=(),
+        not_evaluated=(),
         layers=tuple(coverage.layer_view(layer, rulings, findings) for layer in Layer),
         observations=odd,
         unread=unread,
         muted=muting.shown(mutes, findings, recording.window.end),
-        coverage=coverage.coverage(frame, rulings, rules),
+        coverage=coverage.NOTHING,
         ruleset=ruleset,
         facts={fact.key: fact.value for fact in frame.recording.facts if fact.subject.scope is Scope.SERVICE},
     )
-    return named(answer, called)
+    return named(answer.told_by(lambda: coverage.looked_at(frame, rulings, rules, findings, called)), called)
 
 
 def _judged(rulings: Sequence[Ruling]) -> int:

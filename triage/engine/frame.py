@@ -293,7 +293,9 @@ class Frame:
 
     def _measured_histograms(self, signal: str) -> dict[Subject, Histogram]:
         """A distribution by subject; one without a single sample is as good as never measured."""
-        measured = [one for panel in self.recording.histogram_panels.get(signal, ()) for one in panel.rows()]
+        if signal not in self.recording.histogram_panels:
+            return {}
+        measured = [one for panel in self.recording.histogram_panels[signal] for one in panel.rows()]
         held = {one.subject: one for one in sorted(measured, key=lambda one: one.subject)}
         return {subject: one for subject, one in held.items() if len(one.times)}
 
@@ -473,8 +475,10 @@ class Frame:
         return self.remembered(("subjects", signal), lambda: self._having(signal))
 
     def _having(self, signal: str) -> list[Subject]:
-        held = self.histograms(signal)
-        return sorted({*self._cells.get(signal, {}), *held}) if held else list(self.block(signal).subjects)
+        held, having = self.histograms(signal), self._cells.get(signal)
+        if held:
+            return sorted({*(having or ()), *held})
+        return list(self.block(signal).subjects) if having else []
 
     def sum_and_count(self, signal: str, subject: Subject) -> tuple[Floats, Floats] | None:
         """Sum of values and number of observations per second of a distribution in each cell; None if it was never measured."""

@@ -1,6 +1,7 @@
 """How to get what is missing: which source shows a signal, an event or a fact."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 _HOW: tuple[tuple[str, str], ...] = (
     ("event:xid", "give the kernel log of the GPU nodes (--logs kernel-<node>.log from dmesg -T or journalctl -k)"),
@@ -47,6 +48,7 @@ def how_to_get(missing: Sequence[str]) -> str:
     return "; ".join(dict.fromkeys(_one(name) for name in missing))
 
 
+@lru_cache(maxsize=4096)
 def _one(name: str) -> str:
     """What to do to have one of them."""
     if "nothing to compare with" in name:

@@ -82,8 +82,11 @@ def of_rows(rows: Floats, stat: Stat, step: float) -> Floats:
     :param rows: base units, shape (S, T), NaN where unknown
     :param step: seconds a cell
     """
+    cells = ~np.isnan(rows)
+    if rows.size and cells.all():
+        return _of_known(np.ascontiguousarray(rows), cells[0], stat, step)
     out = np.full(len(rows), np.nan)
-    for places, told in _with_the_same_gaps(~np.isnan(rows)):
+    for places, told in _with_the_same_gaps(cells):
         if told.any() and np.count_nonzero(told) >= _LEAST_KNOWN * len(told):
             some = np.ascontiguousarray(rows[places])
             out[places] = _of_known(some if told.all() else np.ascontiguousarray(some[:, told]), told, stat, step)
@@ -115,6 +118,8 @@ def _of_known(values: Floats, told: Bools, stat: Stat, step: float) -> Floats:
     if stat == "sum":
         return np.asarray(values.sum(axis=1) * step)
     if stat in ("peak", "trough"):
+        if values.shape[1] == len(told):
+            return _extremes(values, np.broadcast_to(told, values.shape), stat, step)
         cells = np.zeros((len(values), len(told)))
         cells[:, told] = values
         return _extremes(cells, np.broadcast_to(told, cells.shape), stat, step)
@@ -205,7 +210,7 @@ def _column(frame: Frame, signal: str, stat: Stat, span: slice) -> Column:
         return _column_of_distributions(frame, signal, stat, span)
     block = frame.block(signal)
     values = of_rows(block.cells[:, span], stat, frame.grid.step)
-    return Column(block.place, np.stack((values, values, values)))
+    return Column(block.place, np.array((values, values, values)))
 
 
 def _column_of_distributions(frame: Frame, signal: str, stat: Stat, span: slice) -> Column:
@@ -276,8 +281,11 @@ def together(rows: Sequence[Floats], across: Combine) -> Floats:
     """Several subjects' cells, shape (…, N), as one, NaN where none is known."""
     if len(rows) == 1:
         return rows[0]
-    matrix = np.stack(rows)
-    unknown = np.isnan(matrix).all(axis=0)
+    matrix = np.array(rows)
+    gaps = np.isnan(matrix)
+    if not gaps.any():
+        return np.asarray(_WHOLE[across](np.asfortranarray(matrix)))  # laid out as what is left of gaps: sums end the same
+    unknown = gaps.all(axis=0)
     filled = matrix[:, ~unknown]
     out = np.full(matrix.shape[1:], np.nan)
     match across:
@@ -290,6 +298,15 @@ def together(rows: Sequence[Floats], across: Combine) -> Floats:
         case Combine.MIN:
             out[~unknown] = np.nanmin(filled, axis=0)
     return out
+
+
+_WHOLE: dict[Combine, Callable[[Floats], Floats]] = {
+    Combine.SUM: lambda rows: rows.sum(axis=0),
+    Combine.MEAN: lambda rows: rows.mean(axis=0),
+    Combine.MAX: lambda rows: rows.max(axis=0),
+    Combine.MIN: lambda rows: rows.min(axis=0),
+}
+"""The same of rows that are known throughout."""
 
 
 def together_by(cells: Floats, groups: Sequence[Sequence[int]], across: Combine) -> Floats:

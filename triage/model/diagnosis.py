@@ -572,8 +572,8 @@ class Span(Part):
     baseline_end: float | None = None
 
 
-class Diagnosis(Part):
-    """The whole answer.
+class Diagnosis(Later):
+    """The whole answer. What could be looked at, and why kinds are not there, is told when somebody asks.
 
     :param headline: one sentence: what is wrong and since when, or what could not be seen
     :param cause: what is known of the cause
@@ -588,6 +588,8 @@ class Diagnosis(Part):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True)
+
+    LATE = ("ruled_out", "unseen", "not_evaluated", "coverage")
 
     schema_: Literal["triage.diagnosis/2"] = Field(default=SCHEMA, alias="schema")
     service: str
@@ -611,7 +613,8 @@ class Diagnosis(Part):
 
     @model_serializer(mode="wrap")
     def _whole(self, write: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]
-        """With how each value can be worked out again."""
+        """With all that waits until somebody asks: why kinds are not there, and how each value can be worked out again."""
+        self.settle()
         told: list[Iterable[Later]] = [self.vitals, self.findings, [one.evidence for one in self.symptoms]]
         told += [one.evidence for one in self.ruled_out]
         told += [part for one in self.findings for part in (one.evidence, one.contradicts)]

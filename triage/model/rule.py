@@ -221,12 +221,22 @@ class All(BaseModel):
     model_config = _FORBID
     all: tuple["Condition", ...] = Field(min_length=1)
 
+    @cached_property
+    def cheapest_first(self) -> tuple["Condition", ...]:
+        """Its parts, those first that need no statistic."""
+        return tuple(sorted(self.all, key=_statistics))
+
 
 class Any(BaseModel):
     """Some part holds."""
 
     model_config = _FORBID
     any: tuple["Condition", ...] = Field(min_length=1)
+
+    @cached_property
+    def cheapest_first(self) -> tuple["Condition", ...]:
+        """Its parts, those first that need no statistic."""
+        return tuple(sorted(self.any, key=_statistics))
 
 
 class Not(BaseModel):
@@ -320,12 +330,12 @@ class Alternative(BaseModel):
             raise ValueError("give exactly one of proof, strong, weak")
         return self
 
-    @property
+    @cached_property
     def grade(self) -> Grade:
         """What it proves where it holds."""
         return next(name for name in GRADES if getattr(self, name) is not None)
 
-    @property
+    @cached_property
     def condition(self) -> Condition:
         """What must hold."""
         given: Condition | None = self.proof or self.strong or self.weak
@@ -451,6 +461,11 @@ def leaves(condition: Condition) -> Iterator[Leaf]:
             yield from leaves(condition.not_)
         case _:
             yield condition
+
+
+def _statistics(condition: Condition) -> int:
+    """How many statistics a condition may need."""
+    return sum(isinstance(leaf, Measure) for leaf in leaves(condition))
 
 
 def _signal_of(leaf: Leaf) -> str:

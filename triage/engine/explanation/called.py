@@ -90,9 +90,7 @@ def named(diagnosis: Diagnosis, called: Called) -> Diagnosis:
         update={
             "vitals": tuple(_who(one, called) for one in diagnosis.vitals),
             "symptoms": tuple(one.model_copy(update={"evidence": _who(one.evidence, called)}) for one in diagnosis.symptoms),
-            "findings": tuple(_with_names(one, called, "evidence", "contradicts") for one in diagnosis.findings),
-            "ruled_out": tuple(_with_names(one, called, "evidence") for one in diagnosis.ruled_out),
-            "unseen": tuple(_with_names(one, called, "evidence") for one in diagnosis.unseen),
+            "findings": tuple(with_names(one, called, "evidence", "contradicts") for one in diagnosis.findings),
             "observations": tuple(_who(one, called) for one in diagnosis.observations),
         }
     )
@@ -106,7 +104,8 @@ def _who(part: _Part, called: Called) -> _Part:
     return part.model_copy(update={"who": called.of_id(part.subject)}) if part.subject in called else part
 
 
-def _with_names(whole: _Whole, called: Called, *keys: str) -> _Whole:
+def with_names(whole: _Whole, called: Called, *keys: str) -> _Whole:
+    """A part of a diagnosis with what people call the subjects of its evidence."""
     return whole.model_copy(update={key: tuple(_who(one, called) for one in getattr(whole, key)) for key in keys})
 
 

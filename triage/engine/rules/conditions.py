@@ -10,14 +10,14 @@ from triage.engine.frame import Frame
 from triage.engine.onset import longest_run, onset_index
 from triage.engine.quantiles import Interval
 from triage.engine.queries import onset_width, reckoned
-from triage.engine.rules.context import NEVER, Context, Joined, Look, Outcome, Span, Turned
-from triage.engine.rules.occurrences import matches, occurred, seen
+from triage.engine.rules.context import NEVER, Context, Joined, Look, Outcome, Span, Turned, Weighed
+from triage.engine.rules.occurrences import counted, found, matches, occurred, seen
 from triage.engine.rules.peers import peers_of
 from triage.engine.sparks import spark_of
 from triage.engine.statistics import AMOUNTS, cells_of, curve_cells, exact, known, moment_of, statistic
 from triage.model.diagnosis import Evidence, Spark, Verdict
 from triage.model.recording import Floats, Subject
-from triage.model.rule import All, Any, Bound, Condition, Gone, Known, Measure, Not, Observed, Occurrence, Operand, Stat
+from triage.model.rule import All, Any, Bound, Condition, Gone, Known, Leaf, Measure, Not, Observed, Occurrence, Operand, Stat
 from triage.model.vocabulary import Combine, Kind, Scope, catalogue
 
 PRESENT, ABSENT, UNKNOWN = Verdict.PRESENT, Verdict.ABSENT, Verdict.UNKNOWN
@@ -35,6 +35,7 @@ class Judge:
     def __init__(self, context: Context) -> None:
         self.context = context
         self._judged: dict[int, tuple[Condition, Outcome]] = {}
+        self._decided: dict[int, tuple[Leaf, Verdict]] = {}
 
     def __call__(self, condition: Condition) -> Outcome:
         """The verdict of a condition with what was looked at."""
@@ -74,6 +75,51 @@ class Judge:
                 break
         return outcomes
 
+    def holds(self, condition: Condition) -> bool:
+        """Whether the verdict on a condition is that it holds, and nothing of what that rests on: no more is asked than decides.
+
+        Of most rules nothing is ever asked but this and :meth:`fails`.
+        """
+        match condition:
+            case All():
+                return all(map(self.holds, condition.cheapest_first))
+            case Any():
+                return any(map(self.holds, condition.cheapest_first))
+            case Not():
+                return self.fails(condition.not_)
+            case _:
+                return self._verdict(condition) is PRESENT
+
+    def fails(self, condition: Condition) -> bool:
+        """Whether the verdict on a condition is that it does not hold, likewise."""
+        match condition:
+            case All():
+                return any(map(self.fails, condition.cheapest_first))
+            case Any():
+                return all(map(self.fails, condition.cheapest_first))
+            case Not():
+                return self.holds(condition.not_)
+            case _:
+                return self._verdict(condition) is ABSENT
+
+    def _verdict(self, leaf: Leaf) -> Verdict:
+        """The verdict on a condition that is made of no others; asked again it is remembered."""
+        kept = self._decided.get(id(leaf))
+        if kept is None:
+            kept = self._decided[id(leaf)] = leaf, self._decide(leaf)
+        return kept[1]
+
+    def _decide(self, leaf: Leaf) -> Verdict:
+        match leaf:
+            case Measure():
+                return _measured(leaf, self.context)
+            case Occurrence():
+                return counted(leaf, self.context).verdict
+            case Observed():
+                return found(leaf, self.context).verdict
+            case _:
+                return self(leaf).verdict
+
 
 def judge(condition: Condition, context: Context) -> Outcome:
     """The verdict of a single condition with what was looked at."""
@@ -111,6 +157,15 @@ def measured(measure: Measure, context: Context) -> Look:
     return _measure_one(measure, context, subjects)
 
 
+def _measured(measure: Measure, context: Context) -> Verdict:
+    """The verdict of :func:`measured` alone."""
+    subjects = _speaking(measure.signal, context)
+    if len(subjects) > 1 and measure.across in ("any", "all"):
+        join = either if measure.across == "any" else both
+        return join([_weighed_once(measure, context, [subject]).verdict for subject in subjects])
+    return _weighed_once(measure, context, subjects).verdict
+
+
 def _speaking(signal: str, context: Context) -> list[Subject]:
     """Whose series of a signal speak for the subject that is asked; they are remembered."""
     told = context.speaking.get(signal)
@@ -132,31 +187,12 @@ def subjects_for(frame: Frame, signal: str, subject: Subject) -> list[Subject]:
     return [one for one in sorted(frame.related(subject, scope)) if frame.tells(signal, one)]
 
 
-@dataclass(slots=True)
-class Weighed:
-    """A value held against its bound. It is never changed.
-
-    :param value: None if it is unknown
-    :param threshold: None if it is unknown
-    :param words: what the threshold is
-    :param held: of a condition that must last the longest time for which it did hold, seconds
-    :param text: why the verdict is unknown
-    """
-
-    verdict: Verdict
-    value: Interval | None = None
-    threshold: Interval | None = None
-    words: str = ""
-    held: float | None = None
-    text: str = ""
-
-
 _UNMEASURED = Weighed(UNKNOWN)
 
 
 def _measure_one(measure: Measure, context: Context, subjects: Sequence[Subject]) -> Look:
     """A signal of some subjects, taken as one, against its bound."""
-    weighed = _weighed(measure, context, subjects)
+    weighed = _weighed_once(measure, context, subjects)
     compared = weighed.value is None or weighed.threshold is not None
     return Look(
         weighed.verdict,
@@ -168,10 +204,19 @@ def _measure_one(measure: Measure, context: Context, subjects: Sequence[Subject]
     )
 
 
-def _weighed(measure: Measure, context: Context, subjects: Sequence[Subject]) -> Weighed:
-    """The verdict on a signal of some subjects, taken as one."""
+def _weighed_once(measure: Measure, context: Context, subjects: Sequence[Subject]) -> Weighed:
+    """The verdict on a signal of some subjects, taken as one; asked again it is remembered."""
     if not subjects:
         return _UNMEASURED
+    key = id(measure), subjects[0] if len(subjects) == 1 else None
+    kept = context.weighed.get(key)
+    if kept is None:
+        kept = context.weighed[key] = measure, _weighed(measure, context, subjects)
+    return kept[1]
+
+
+def _weighed(measure: Measure, context: Context, subjects: Sequence[Subject]) -> Weighed:
+    """The verdict worked out."""
     frame, across = context.frame, measure.combine
     op, bound = measure.comparison
     value = statistic(frame, measure.signal, subjects, measure.stat, span_of(measure, frame), across)

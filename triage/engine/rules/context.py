@@ -6,11 +6,32 @@ from functools import cached_property
 
 from triage.classes import dataclass
 from triage.engine.frame import Frame
+from triage.engine.quantiles import Interval
 from triage.model.diagnosis import Evidence, Verdict
 from triage.model.recording import Subject
+from triage.model.rule import Measure
 
 Span = tuple[float | None, float | None]
 """When something began to hold, and when that was over, Unix seconds; None if before all data, if it goes on, or unknown."""
+
+
+@dataclass(slots=True)
+class Weighed:
+    """A value held against its bound. It is never changed.
+
+    :param value: None if it is unknown
+    :param threshold: None if it is unknown
+    :param words: what the threshold is
+    :param held: of a condition that must last the longest time for which it did hold, seconds
+    :param text: why the verdict is unknown
+    """
+
+    verdict: Verdict
+    value: Interval | None = None
+    threshold: Interval | None = None
+    words: str = ""
+    held: float | None = None
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -21,12 +42,16 @@ class Context:
     :param subject: whom the rule is asked about
     :param onset: when the symptom began, Unix seconds; None if nothing is noticed of which it could be told
     :param speaking: whose series of a signal speak for the subject, as far as somebody asked
+    :param weighed: what became of a measure, for one of several who speak or for all, as far as somebody asked
+    :param unseen: why that no event of a kind and an emitter was seen proves nothing, as far as somebody asked
     """
 
     frame: Frame
     subject: Subject
     onset: float | None
     speaking: dict[str, list[Subject]] = field(default_factory=dict, compare=False, repr=False)
+    weighed: dict[tuple[int, Subject | None], tuple[Measure, Weighed]] = field(default_factory=dict, compare=False, repr=False)
+    unseen: dict[tuple[str, str], str] = field(default_factory=dict, compare=False, repr=False)
 
 
 NEVER: Span = (None, None)

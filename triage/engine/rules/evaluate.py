@@ -7,7 +7,7 @@ import numpy as np
 
 from triage.classes import dataclass
 from triage.engine.frame import Frame
-from triage.engine.rules.conditions import Judge
+from triage.engine.rules.conditions import Judge, either
 from triage.engine.rules.context import Context, Look, Outcome
 from triage.engine.rules.families import families_of
 from triage.engine.rules.occurrences import is_news
@@ -192,16 +192,23 @@ class Ruling:
 
     :param subjects: who was asked, in order
     :param answer: works out the answer of one of them, by its place
-    :param survey: the verdicts on all of them; None where each was asked by itself, since they are few
+    :param survey: the verdicts on all of them; None where each is asked by itself, since they are few
+    :param verdict: works out the verdict on one of them and nothing else; None where the answer tells
     """
 
     def __init__(
-        self, rule: Rule, subjects: Sequence[Subject], answer: Callable[[int], Answer], survey: Survey | None = None
+        self,
+        rule: Rule,
+        subjects: Sequence[Subject],
+        answer: Callable[[int], Answer],
+        survey: Survey | None = None,
+        verdict: Callable[[int], Verdict] | None = None,
     ) -> None:
         self.rule = rule
         self.subjects = subjects
         self._work_out = answer
         self._answers: dict[int, Answer] = {}
+        self._decide = verdict or (lambda row: self.answer(row).verdict)
         self._survey = survey
 
     def answer(self, row: int) -> Answer:
@@ -215,11 +222,18 @@ class Ruling:
         """The verdict on each, shape (S,)."""
         if self._survey is not None:
             return self._survey.codes
-        return np.array([CODES[self.answer(row).verdict] for row in range(len(self.subjects))], dtype=np.int8)
+        return np.array([CODES[verdict] for verdict in self._verdicts], dtype=np.int8)
+
+    @cached_property
+    def _verdicts(self) -> list[Verdict]:
+        """Of few who are asked the verdict on each."""
+        return [self._decide(row) for row in range(len(self.subjects))]
 
     @cached_property
     def verdict(self) -> Verdict:
         """Present if it is on anybody, absent if it is ruled out on all, else unknown."""
+        if self._survey is None:
+            return either(self._verdicts) if self._verdicts else UNKNOWN
         if (self.codes == HOLDS).any():
             return PRESENT
         return ABSENT if len(self.codes) and (self.codes == FAILS).all() else UNKNOWN
@@ -304,9 +318,44 @@ def ruling_of(rule: Rule, asking: Asking) -> Ruling:
     def answer(row: int) -> Answer:
         return answer_of(rule, asking.alone(subjects[row]))
 
+    def verdict(row: int) -> Verdict:
+        return verdict_of(rule, asking.alone(subjects[row]))
+
     if len(subjects) <= FEW:
-        return Ruling(rule, subjects, answer)
+        return Ruling(rule, subjects, answer, verdict=verdict)
     return Ruling(rule, subjects, answer, survey(rule, asking.together(subjects)))
+
+
+def verdict_of(rule: Rule, judge: Judge) -> Verdict:
+    """A rule's verdict on one subject, as :func:`answer_of` gives it with what it rests on."""
+    if any(_holds(alternative, judge) for alternative in rule.shows):
+        if rule.refuted_by is not None and judge.holds(rule.refuted_by):
+            return ABSENT
+        return PRESENT if _is_given(rule.needs, judge) else UNKNOWN
+    if rule.refuted_by is not None and judge.holds(rule.refuted_by):
+        return ABSENT
+    return ABSENT if all(_fails(alternative, judge) for alternative in rule.shows) else UNKNOWN
+
+
+def _holds(alternative: Alternative, judge: Judge) -> bool:
+    """Whether an alternative holds, with what it needs and what refutes it."""
+    against = alternative.refuted_by
+    return (
+        judge.holds(alternative.condition)
+        and _is_given(alternative.needs, judge)
+        and not (against is not None and judge.holds(against))
+    )
+
+
+def _fails(alternative: Alternative, judge: Judge) -> bool:
+    """Whether an alternative is ruled out."""
+    against = alternative.refuted_by
+    return judge.fails(alternative.condition) or (against is not None and judge.holds(against))
+
+
+def _is_given(needs: Condition | None, judge: Judge) -> bool:
+    """Whether what a claim needs is known to be there."""
+    return needs is None or judge.holds(needs)
 
 
 def answer_of(rule: Rule, judge: Judge) -> Answer:
@@ -323,7 +372,7 @@ def answer_of(rule: Rule, judge: Judge) -> Answer:
     refuted = judge(rule.refuted_by) if rule.refuted_by is not None else None
     if refuted is not None and refuted.verdict is PRESENT:
         return Answer(subject, ABSENT, ways, refuted)
-    if PRESENT not in verdicts or not _given(rule.needs, judge):
+    if PRESENT not in verdicts or not _is_given(rule.needs, judge):
         return Answer(subject, UNKNOWN, ways, refuted)
     return Answer(subject, PRESENT, ways, refuted, tuple(judge(effect) for effect in rule.expects))
 
@@ -337,7 +386,7 @@ def _way(alternative: Alternative, judge: Judge) -> Way:
     verdict = outcome.verdict
     if against is not None and against.verdict is PRESENT:
         verdict = ABSENT
-    elif verdict is PRESENT and not _given(alternative.needs, judge):
+    elif verdict is PRESENT and not _is_given(alternative.needs, judge):
         verdict = UNKNOWN
     doubtful = against is not None and _leaves_doubt(against)
     usual = verdict is PRESENT and alternative.grade != "proof" and _is_usual(alternative.condition, judge)
@@ -355,11 +404,6 @@ def _is_usual(condition: Condition, judge: Judge) -> bool:
             return not is_news(condition, judge.context)
         case _:
             return False
-
-
-def _given(needs: Condition | None, judge: Judge) -> bool:
-    """Whether what a claim needs is known to be there."""
-    return needs is None or judge(needs).verdict is PRESENT
 
 
 def subjects_of(frame: Frame, rule: Rule) -> list[Subject]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 import re2
@@ -29,18 +30,38 @@ _GRACE = 60.0
 """Clocks of event sources and metrics differ, and a scrape is late: an event may be stamped this much after the onset."""
 
 
-def occurred(occurrence: Occurrence, context: Context) -> Look:
+@dataclass(slots=True)
+class Counted:
+    """Events that are asked for and concern somebody.
+
+    :param number: of lines, or of whom they happened to
+    :param unseen: why the verdict is unknown; empty if it is not
+    """
+
+    verdict: Verdict
+    found: Sequence[Event]
+    number: int
+    unseen: str
+
+
+def counted(occurrence: Occurrence, context: Context) -> Counted:
     """Events of a kind, counted."""
-    found = [one for one in candidates(occurrence, context.frame, context.onset) if _is_about(one, occurrence, context)]
-    number = len({event.subject for event in found}) if occurrence.distinct else sum(lines(event) for event in found)
+    asked = candidates(occurrence, context.frame, context.onset)
+    found = [one for one in asked if _is_about(one, occurrence, context)] if asked else asked
+    number = len({event.subject for event in found}) if occurrence.distinct else sum(map(lines, found))
     if occurrence.at_least is not None:
         verdict = PRESENT if number >= occurrence.at_least else ABSENT
     else:
         verdict = PRESENT if number <= (occurrence.at_most or 0) else ABSENT
     proven = verdict is PRESENT if occurrence.at_least is not None else verdict is ABSENT
     unseen = "" if proven else _why_unseen(occurrence, context)
-    if unseen:
-        verdict = UNKNOWN
+    return Counted(UNKNOWN if unseen else verdict, found, number, unseen)
+
+
+def occurred(occurrence: Occurrence, context: Context) -> Look:
+    """Events of a kind, counted, with what can be shown of them."""
+    told = counted(occurrence, context)
+    verdict, found, number, unseen = told.verdict, told.found, told.number, told.unseen
     signal, stat = f"event:{occurrence.event}", ", ".join(occurrence.name)
     first = min(found, key=lambda event: event.time) if found else None
     return Look(
@@ -113,7 +134,14 @@ _AS_OFTEN = 2.0
 
 
 def _why_unseen(occurrence: Occurrence, context: Context) -> str:
-    """Why that nothing was seen proves nothing; empty if it does prove something."""
+    """Why that nothing was seen proves nothing; empty if it does prove something. Asked again it is remembered."""
+    key = occurrence.event, occurrence.emitter
+    if (told := context.unseen.get(key)) is None:
+        told = context.unseen[key] = _unseen(occurrence, context)
+    return told
+
+
+def _unseen(occurrence: Occurrence, context: Context) -> str:
     if not emitter_seen(occurrence, context.frame):
         return f"no {occurrence.emitter or occurrence.event} source to look at"
     number = sum(lines(event) for event in unread(occurrence, context.frame) if concerns(event.subject, context))
@@ -294,16 +322,38 @@ def _emitter_seen(occurrence: Occurrence, frame: Frame) -> bool:
 # Observations
 
 
-def seen(asked: Observed, context: Context) -> Look:
+@dataclass(slots=True)
+class Found:
+    """Observations that are asked for and concern somebody.
+
+    :param judged: that nothing was found would prove something
+    """
+
+    verdict: Verdict
+    odd: Sequence[Observation]
+    judged: bool
+
+
+def found(asked: Observed, context: Context) -> Found:
     """Observations of a class, counted."""
-    found = [one for one in observations(asked, context.frame, context.onset) if asked.anywhere or concerns(one.subject, context)]
-    least = 1 if asked.at_least is None else asked.at_least
-    holds = len(found) <= asked.at_most if asked.at_most is not None else len(found) >= least
+    meant = observations(asked, context.frame, context.onset)
+    odd = [one for one in meant if asked.anywhere or concerns(one.subject, context)]
+    holds = len(odd) <= asked.at_most if asked.at_most is not None else len(odd) >= _least(asked)
     judged = context.frame.seen.could_tell(asked.observed, asked.of, asked.at, asked.against)
     proven = holds if asked.at_most is None else not holds
-    first = min(found, key=lambda one: (one.since or 0.0, one.subject)) if found else None
+    return Found((PRESENT if holds else ABSENT) if proven or judged else UNKNOWN, odd, judged)
+
+
+def _least(asked: Observed) -> int:
+    return 1 if asked.at_least is None else asked.at_least
+
+
+def seen(asked: Observed, context: Context) -> Look:
+    """Observations of a class, counted, with what can be shown of them."""
+    told = found(asked, context)
+    odd, judged, verdict = told.odd, told.judged, told.verdict
+    first = min(odd, key=lambda one: (one.since or 0.0, one.subject)) if odd else None
     shown = first.evidence if first is not None else None
-    verdict = (PRESENT if holds else ABSENT) if proven or judged else UNKNOWN
     signal = f"observed:{asked.observed}"
     since = first.since if first else None
     if shown is not None:
@@ -321,14 +371,14 @@ def seen(asked: Observed, context: Context) -> Look:
         verdict,
         signal,
         signal,
-        lambda: (since, _over(found)),
+        lambda: (since, _over(odd)),
         lambda span: Evidence(
             signal=signal,
             subject=str(first.subject if first else context.subject),
             stat=", ".join(asked.of),
-            value=float(len(found)),
+            value=float(len(odd)),
             op="<=" if asked.at_most is not None else ">=",
-            threshold=float(asked.at_most if asked.at_most is not None else least),
+            threshold=float(asked.at_most if asked.at_most is not None else _least(asked)),
             verdict=verdict,
             since=since,
             since_low=first.onset[0] if first and first.onset else None,
