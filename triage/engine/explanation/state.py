@@ -111,14 +111,19 @@ def _runs_well(vitals: Sequence[Vital]) -> bool:
 def _is_within(vital: Vital, vitals: Sequence[Vital], *, changed: bool) -> bool:
     """Whether a promise about a part of a request that no source here can measure is within what is kept.
 
-    That is so where the whole request keeps its own promise, no longer than usual, newcomers do not wait, and nobody changed the
-    service or what stands in front of it: a proxy that holds the beginning of an answer back delays no end.
+    Time between tokens is, where the whole request is as fast as it has to be and as usual: it is nearly all of it. The first
+    token is where the whole request keeps its own promise, newcomers do not wait, and nobody changed the service or what stands in
+    front of it: a proxy that holds the beginning of an answer back delays no end.
     """
-    if changed or vital.reason != UNMEASURED or not vital.name.startswith(("ttft", "itl")):
+    if vital.reason != UNMEASURED:
         return False
     kept = [one for one in vitals if one.state is Promised.KEPT]
-    whole = any(one.name.startswith("e2e") and one.limit_of.startswith("objective") and not _is_much_worse(one) for one in kept)
-    return whole and any(one.name in ("queue_wait_s", "gateway_wait_s") for one in kept)
+    whole = [one for one in kept if one.name.startswith("e2e") and not _is_much_worse(one)]
+    if vital.name.startswith("itl"):
+        return bool(whole)
+    promised = any(one.limit_of.startswith("objective") for one in whole)
+    at_once = any(one.name in ("queue_wait_s", "gateway_wait_s") for one in kept)
+    return vital.name.startswith("ttft") and promised and at_once and not changed
 
 
 _DRAIN_LASTS = 1800.0
