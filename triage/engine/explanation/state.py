@@ -112,8 +112,8 @@ def _is_within(vital: Vital, vitals: Sequence[Vital], *, changed: bool) -> bool:
     """Whether a promise about a part of a request that no source here can measure is within what is kept.
 
     Time between tokens is, where the whole request is as fast as it has to be and as usual: it is nearly all of it. The first
-    token is where the whole request keeps its own promise, newcomers do not wait, and nobody changed the service or what stands in
-    front of it: a proxy that holds the beginning of an answer back delays no end.
+    token is where the whole request keeps its own promise, newcomers do not wait, and nobody changed the service or what stands
+    in front of it: a proxy that holds the beginning of an answer back delays no end.
     """
     if vital.reason != UNMEASURED:
         return False
