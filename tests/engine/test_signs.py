@@ -55,7 +55,7 @@ def test_what_is_only_told_does_not_change_the_state() -> None:
     ],
 )
 def test_time_between_tokens_is_nearly_all_of_a_request(promise: str, whole: str, state: Status) -> None:
-    """Nobody measures what was promised: whole requests that are in time tell of tokens; first tokens do not, nor the other way."""
+    """Nobody measures what was promised: whole requests in time tell of tokens; first tokens do not, nor the other way."""
     seen = {"gateway.requests": 10, "gateway.2xx": 10, "target.up": 1}
     one = told(signals=seen, histograms={whole: Buckets((1, 5), (10, 0, 0))}, objectives={promise: 0.1, "error_ratio": 0.01})
     assert one.status is state

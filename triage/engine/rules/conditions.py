@@ -5,7 +5,6 @@ from functools import partial
 
 import numpy as np
 
-from triage.classes import dataclass
 from triage.engine.frame import Frame
 from triage.engine.onset import longest_run, onset_index
 from triage.engine.quantiles import Interval
