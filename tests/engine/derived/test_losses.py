@@ -39,3 +39,15 @@ def test_without_a_list_of_pods_a_successor_leaves_the_loss_open() -> None:
     assert alone[-1] == 1.0
     assert replaced is not None
     assert np.isnan(replaced[-1])
+
+
+def test_whose_target_answers_its_scrapes_is_not_lost() -> None:
+    """Its values may be dropped on the way; if the target stops to answer, too, it is a loss."""
+    silent: list[float] = [5.0] * 50 + [NAN] * 30
+    rows: dict[str, dict[str, Row]] = {"batch.running": {"a": silent, "b": 5.0}, "target.up": {"a": 1.0, "b": 1.0}}
+    answers = frame_of(rows).cells("replica.lost", replica("a"))
+    assert answers is not None
+    assert not (answers == 1.0).any()
+    refuses = frame_of({**rows, "target.up": {"a": [1.0] * 50 + [0.0] * 30, "b": 1.0}}).cells("replica.lost", replica("a"))
+    assert refuses is not None
+    assert refuses[-1] == 1.0

@@ -96,3 +96,16 @@ def test_an_engine_target_that_loses_its_pod() -> None:
     before = life("vllm:num_requests_running", 0.0, LOSS, pod="svc-0", **labels)
     (event,) = losses([before, life("vllm:num_requests_running", LOSS + STEP, END, **labels)])
     assert (event.attrs["cards"], event.attrs["labels"]) == ("0", "pod")
+
+
+def test_targets_that_a_rule_of_relabelling_makes_one() -> None:
+    """Whatever the labels are called that told the engines apart: their address goes, too, and one series is left."""
+    name = "vllm:num_requests_running"
+    kept = {"service": "svc", "job": "engines", "model_name": "chat"}
+    before = [life(name, 0.0, LOSS, instance=f"10.0.0.{one}:8000", rack=f"r{one}", **kept) for one in range(3)]
+    after = life(name, LOSS + STEP, END, **kept)
+    (event,) = losses([*before, after])
+    assert (event.attrs["labels"], event.attrs["merged"]) == ("instance rack", "yes")
+    assert event.attrs["unnamed"] == "10.0.0.0:8000 10.0.0.1:8000 10.0.0.2:8000"
+    assert losses([*before[:1], after]) == []  # one engine is still known
+    assert losses([*before, life(name, END - STEP, END, **kept)]) == []  # and what comes much later is something new

@@ -58,8 +58,8 @@ _SIGNS_OF_LIFE = (
 def alive(frame: Frame, replica: Subject) -> Floats | None:
     """1 where the engine gives signs of life, 0 where it gave some before and its neighbours go on, NaN before its first.
 
-    Where nobody has values any more, or where its values go on without its name, the silence says nothing of the engine: NaN.
-    Asked again it is remembered.
+    Where nobody has values any more, where its values go on without its name, or where its target answers every scrape and only
+    what is kept of the answer is gone, the silence says nothing of the engine: NaN. Asked again it is remembered.
     """
     return frame.remembered(("alive", replica), lambda: _alive(frame, replica))
 
@@ -74,8 +74,10 @@ def _alive(frame: Frame, replica: Subject) -> Floats | None:
         here &= ~(up == 0)
     here = _bridged(np.asarray(here), frame.cells("process.start_time", replica))
     begun = np.maximum.accumulate(here)
-    named = frame.grid.times <= _unnamed_since(frame, replica)
-    return np.where(begun & _somebody_measured(frame) & (named | here), here.astype(float), np.nan)
+    told = frame.grid.times <= _unnamed_since(frame, replica)
+    if up is not None:
+        told &= ~(up == 1)
+    return np.where(begun & _somebody_measured(frame) & (told | here), here.astype(float), np.nan)
 
 
 def _unnamed_since(frame: Frame, replica: Subject) -> float:

@@ -1,6 +1,7 @@
-"""Series that lose their owner: they go on under the same card or target, without the labels that say whose they are."""
+"""Series that lose their owner: they go on under the same card, target or job, without the labels that say whose they are."""
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence, Set
 
 from triage.ingest.owners.places import GPU_LABELS, NODE_LABELS, POD_LABELS, Labels, first
 from triage.ingest.owners.subjects import Selection
@@ -20,30 +21,47 @@ Key = tuple[str, ...]
 
 
 def lost_labels(series: Sequence[RawSeries], selection: Selection, window: Window, step: float) -> tuple[Event, ...]:
-    """Events of kind ``metric``, name ``label-lost``, one for each source whose series go on without the name of their pod.
+    """Events of kind ``metric``, name ``label-lost``, one for each source whose series go on without what names their owner.
 
+    That is the name of their pod, or, whatever labels those are, what told several series of engines apart that go on as one.
     A card that is given back has no pod either: the pod must be alive by another source.
     """
     end = min(window.end, max((float(one.times[-1]) for one in series), default=window.end))
     silence = max(_LEAST_SILENCE, 6 * step)
-    ended = [one for one in series if _pod(one.labels, selection) and _ended(one, end - silence, window)]
+    ended = [one for one in series if _ended(one, end - silence, window)]
     if not ended:
         return ()
+    first_end = min(float(one.times[-1]) for one in ended)
     heirs: dict[Key, list[RawSeries]] = {}
     for one in series:
-        if one.times[-1] > end - silence and not _pod(one.labels, selection):
+        if one.times[-1] > end - silence and one.times[0] > first_end and not _pod(one.labels, selection):
             heirs.setdefault(_key(one), []).append(one)
+    if not heirs:
+        return ()
     alive = {pod for one in series if one.times[-1] > end - silence and (pod := _pod(one.labels, selection))}
     pairs = [
         (one, heir)
         for one in ended
         if (heir := next((heir for heir in heirs.get(_key(one), ()) if _is_heir(heir, one, silence)), None)) is not None
-        and (not _card(one.labels) or _pod(one.labels, selection) in alive)
     ]
+    heard = Counter(id(heir) for one, heir in pairs if not _card(one.labels))
+    pairs = [(one, heir) for one, heir in pairs if _is_lost(one, selection, alive, heard[id(heir)])]
     sources = sorted({one.labels.get("job", "") for one, _ in pairs})
     return tuple(
         _event(source, [pair for pair in pairs if pair[0].labels.get("job", "") == source], selection) for source in sources
     )
+
+
+def _is_lost(one: RawSeries, selection: Selection, alive: Set[str], merged: int) -> bool:
+    """Whether nobody can say any more whose a series is.
+
+    :param alive: pods of ours of which somebody still speaks
+    :param merged: how many series of engines go on as one with it
+    """
+    pod = _pod(one.labels, selection)
+    if _card(one.labels):
+        return pod in alive
+    return bool(pod) or (merged > 1 and selection.replica(one.labels) is not None)
 
 
 def _pod(labels: Labels, selection: Selection) -> str:
@@ -57,11 +75,11 @@ def _ended(one: RawSeries, latest: float, window: Window) -> bool:
 
 
 def _key(one: RawSeries) -> Key:
-    """What a series measures: its name and its card, or its target."""
+    """What a series measures: its name and its card, or its job."""
     card = _card(one.labels)
     if card:
         return (one.name, card, one.labels.get("GPU_I_ID", ""))
-    return (one.name, one.labels.get("instance", ""), one.labels.get("job", ""))
+    return (one.name, one.labels.get("job", ""))
 
 
 def _card(labels: Labels) -> str:
@@ -73,7 +91,7 @@ def _card(labels: Labels) -> str:
 def _is_heir(heir: RawSeries, one: RawSeries, silence: float) -> bool:
     """Whether a series begins about when another ends, and has fewer of its labels, but no other ones.
 
-    With what names the owner goes what else was known of it: its host, its workload. A card is known by itself.
+    With what names the owner goes what else was known of it: its host, its workload, its address. A card is known by itself.
     """
     if not one.times[-1] < heir.times[0] <= one.times[-1] + silence:
         return False
@@ -83,17 +101,23 @@ def _is_heir(heir: RawSeries, one: RawSeries, silence: float) -> bool:
 
 def _event(source: str, pairs: Sequence[tuple[RawSeries, RawSeries]], selection: Selection) -> Event:
     """The event of one source."""
-    lost = sorted({label for one, heir in pairs for label in one.labels if label in _OWNER_LABELS and label not in heir.labels})
     cards = {_card(one.labels) for one, _ in pairs} - {""}
-    pods = {_pod(one.labels, selection) for one, _ in pairs}
-    things = f"{len(cards)} cards" if cards else f"{len(pods)} engines"
+    owners = {owner.id for one, _ in pairs if (owner := selection.replica(one.labels)) is not None}
+    lost = sorted({label for one, heir in pairs for label in one.labels if label not in heir.labels and _tells(label, one)})
+    things = f"{len(cards)} cards" if cards else f"{len(owners)} engines"
     labels = _joined(lost) or "pod"
     text = f"{len(pairs)} series of {things} go on without {labels}" + (f" ({source})" if source else "")
     attrs = {"labels": " ".join(lost), "series": str(len(pairs)), "cards": str(len(cards)), "job": source}
     if not cards:
-        attrs["unnamed"] = " ".join(sorted(pods))
+        attrs["unnamed"] = " ".join(sorted(owners))
+        attrs["merged"] = "yes" if len({id(heir) for _, heir in pairs}) < len(pairs) else "no"
     when = min(float(one.times[-1]) for one, _ in pairs)
     return Event(when, "metric", "label-lost", attrs=attrs, text=text, source=source or "metrics")
+
+
+def _tells(label: str, one: RawSeries) -> bool:
+    """Whether a label says whose a series is: of a card the name of its owner, of an engine whatever it was known by."""
+    return label in _OWNER_LABELS or not _card(one.labels)
 
 
 def _joined(words: Iterable[str]) -> str:
