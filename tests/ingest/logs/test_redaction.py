@@ -48,10 +48,14 @@ def test_numbers_about_tokens_are_no_secrets() -> None:
         (b"Receive: obj=GenerateReqInput(rid='1', text='Xid 79')", b"Receive: obj=GenerateReqInput(rid='1', text=[removed]"),
         (b'{"model": "m", "messages": [{"content": "hi"}]}', b'{"model": "m", "messages": [removed]'),
         (b"The decoder prompt (length 17000) is longer", b"The decoder prompt (length 17000) is longer"),
+        (b"Generated response cmpl-1: output: 'CUDA out of memory', ids: 1", b"Generated response cmpl-1:[removed]"),
+        (b"W no call found in model output, kept as text: say Xid 79", b"W no call found in model output, kept as text:[removed]"),
+        (b'Parsed: {"role": "assistant", "content": "segfault"}', b'Parsed: {"role": "assistant[removed]'),
+        (b"Generated 12 tokens, then: CUDA out of memory", b"Generated 12 tokens, then: CUDA out of memory"),
     ],
 )
 def test_users_words_are_removed(line: bytes, kept: bytes) -> None:
-    """From where a line repeats what a user asked, nothing is kept."""
+    """From where a line repeats what a user asked or a model answered, nothing is kept."""
     assert without_prompt(line) == kept
 
 

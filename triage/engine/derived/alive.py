@@ -10,7 +10,7 @@ from triage.engine.derived.arithmetic import own_total
 from triage.engine.derived.derivation import Derivation
 from triage.engine.frame import Frame
 from triage.engine.statistics import together
-from triage.model.recording import Floats, Subject
+from triage.model.recording import LOG, Floats, Subject
 from triage.model.vocabulary import Combine, Scope
 
 Bools = npt.NDArray[np.bool_]
@@ -75,6 +75,8 @@ def _alive(frame: Frame, replica: Subject) -> Floats | None:
     here = _bridged(np.asarray(here), frame.cells("process.start_time", replica))
     begun = np.maximum.accumulate(here)
     told = frame.grid.times <= _unnamed_since(frame, replica)
+    if _is_known_by_its_log(frame, replica):
+        here, told = _between_lines(frame, replica, here, told)
     if up is not None:
         told &= ~(up == 1)
     return np.where(begun & _somebody_measured(frame) & (told | here), here.astype(float), np.nan)
@@ -96,6 +98,32 @@ def _bridged(here: Bools, start: Floats | None) -> Bools:
         if abs(start[after] - start[before]) <= _SAME_START:
             out[before:after] = True
     return out
+
+
+def _is_known_by_its_log(frame: Frame, replica: Subject) -> bool:
+    """Whether all that is known of an engine stands in its log, where idle engines write nothing."""
+    origins = [frame.origins.get((name, replica)) for name in _SIGNS_OF_LIFE if frame.cells(name, replica) is not None]
+    return all(origin is not None and origin.dialect == LOG for origin in origins)
+
+
+def _between_lines(frame: Frame, replica: Subject, here: Bools, told: Bools) -> tuple[Bools, Bools]:
+    """An engine whose log goes on lived in between, unless it began anew there; what became of it after its last line nobody knows."""
+    starts = frame.remembered("starts in logs", lambda: _starts_in_logs(frame)).get(replica, [])
+    alive = here.copy()
+    spoke = np.flatnonzero(here)
+    for before, after in pairwise(spoke):
+        began = np.searchsorted(starts, frame.grid.times[[before, after]], side="right")
+        alive[before:after] = here[before:after] | (began[0] == began[1])
+    return alive, told & (np.arange(len(here)) <= spoke[-1])
+
+
+def _starts_in_logs(frame: Frame) -> dict[Subject, list[float]]:
+    """When each engine wrote what engines write as they begin, in order."""
+    out: dict[Subject, list[float]] = {}
+    for event in frame.recording.events:
+        if event.subject is not None and (event.kind == "engine-args" or event.attrs.get("phase") == "starting"):
+            out.setdefault(event.subject, []).append(event.time)
+    return {subject: sorted(times) for subject, times in out.items()}
 
 
 def _somebody_measured(frame: Frame) -> Bools:

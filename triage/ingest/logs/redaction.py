@@ -1,4 +1,4 @@
-"""Takes out of a log line what must not be kept: escape sequences, control characters, secrets, and what users asked."""
+"""Takes out of a log line what must not be kept: escape sequences, control characters, secrets, what users asked and were told."""
 
 import re2
 
@@ -20,6 +20,13 @@ _PROMPT_WORDS = (
     b"eceived request", b"obj=", b'"messages"', b"'messages'", b'"prompt"', b"'prompt'", b"prompt:", b"prompt_token_ids",
     b"input_ids", b'"inputs"',
 )  # fmt: skip
+
+_ANSWER = re2.compile(
+    rb"(?i)(?:generated (?:response|text|output)|model(?:'s)? (?:output|answer))\b.*?[:=]\s"
+    rb"|[\"']role[\"']\s*:\s*[\"'](?:user|assistant|system|tool)\b."
+)
+_ANSWER_WORDS = (b"enerated ", b"odel output", b"odel answer", b"odel's ", b'"role"', b"'role'")
+"""How engines and parsers of tool calls begin to repeat what a model wrote, and the messages of a chat."""
 
 _VALUE = r"(?:\"[^\"]*\"?|'[^']*'?|\[[^\]]*\]?|[^\s\"',;}\[\]&]+)"
 """A value as programs write it: quoted, a list, or a bare word."""
@@ -60,11 +67,12 @@ def without_escapes(line: bytes) -> bytes:
 
 
 def without_prompt(line: bytes) -> bytes:
-    """The line up to where it repeats what a user asked, so that no user's words are kept or read as the program's."""
-    if not any(word in line for word in _PROMPT_WORDS):
-        return line
-    found = _PROMPT.search(line)
-    return line if found is None else line[: found.end() - 1] + b"[removed]"
+    """The line up to where it repeats what a user asked or a model answered: nobody else's words are kept or read as the program's."""
+    for pattern, words in ((_PROMPT, _PROMPT_WORDS), (_ANSWER, _ANSWER_WORDS)):
+        found = pattern.search(line) if any(word in line for word in words) else None
+        if found is not None:
+            line = line[: found.end() - 1] + b"[removed]"
+    return line
 
 
 def redacted(text: str, limit: int = MAX_TEXT) -> str:
