@@ -40,14 +40,16 @@ def frame_of(
     means: Mapping[str, Mapping[str, float]] | None = None,
     events: Sequence[Event] = (),
     sources: Sequence[Source] = (),
+    origin: Origin = ORIGIN,
 ) -> Frame:
     """A frame with its derived signals.
 
     :param rows: signal -> replica -> value, or values per cell (NaN where there is no sample)
     :param facts: replica, or ``""`` for the service -> fact -> value
     :param means: distribution -> replica -> mean of one observation a second
+    :param origin: where all series come from
     """
-    series = [_series(signal, name, row) for signal, of in rows.items() for name, row in of.items()]
+    series = [_series(signal, name, row, origin) for signal, of in rows.items() for name, row in of.items()]
     told = [
         Fact(replica(name) if name else SERVICE, key, value) for name, of in (facts or {}).items() for key, value in of.items()
     ]
@@ -60,10 +62,10 @@ def frame_of(
     return frame
 
 
-def _series(signal: str, name: str, row: Row) -> Series:
+def _series(signal: str, name: str, row: Row, origin: Origin) -> Series:
     values = np.broadcast_to(np.array(row, dtype=float), times().shape)
     known = ~np.isnan(values)
-    return Series(signal, replica(name), times()[known], values[known], ORIGIN)
+    return Series(signal, replica(name), times()[known], values[known], origin)
 
 
 def _histogram(signal: str, name: str, mean: float) -> Histogram:

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from tests.engine.fleets import Row, frame_of, replica
+from tests.engine.fleets import ORIGIN, START, STEP, Row, frame_of, replica
+from triage.model.recording import LOG, Event, Origin
 
 NAN = float("nan")
 
@@ -51,3 +52,18 @@ def test_whose_target_answers_its_scrapes_is_not_lost() -> None:
     refuses = frame_of({**rows, "target.up": {"a": [1.0] * 50 + [0.0] * 30, "b": 1.0}}).cells("replica.lost", replica("a"))
     assert refuses is not None
     assert refuses[-1] == 1.0
+
+
+def test_an_engine_that_only_its_log_shows_lived_between_its_lines() -> None:
+    """Idle engines write nothing. Who began anew in between had ended, and of a silence to the end nobody knows."""
+    row: list[float] = [5.0] * 40 + [NAN] * 10 + [5.0] * 10 + [NAN] * 20
+    rows: dict[str, dict[str, Row]] = {"batch.running": {"a": row, "b": 5.0}}
+    start = Event(START + 5 * STEP, "engine-args", "m", replica("a"), {}, "args", "engine-a.log")
+    for origin, events, between, at_the_end in (
+        (Origin(LOG, "engine-a.log"), [], 0.0, NAN),
+        (Origin(LOG, "engine-a.log"), [start], 1.0, NAN),
+        (ORIGIN, [], 1.0, 1.0),
+    ):
+        cells = frame_of(rows, events=events, origin=origin).cells("replica.lost", replica("a"))
+        assert cells is not None
+        np.testing.assert_array_equal(cells[[47, 79]], [between, at_the_end])

@@ -218,6 +218,20 @@ def test_facts_of_sglang(tmp_path: Path) -> None:
     assert facts == expected
 
 
+@pytest.mark.parametrize(("size", "minutes", "slow"), [(123.5, 20, True), (123.5, 4, False), (400.0, 19, False), (3.0, 1, False)])
+def test_weights_whose_loading_two_lines_tell(tmp_path: Path, size: float, minutes: int, slow: bool) -> None:
+    """One line says that it loads, a later one that the model is there, and the size stands between them."""
+    start = (
+        f"main: loading model\nprint_info: file size   = {size:.2f} GiB (4.86 BPW)\n"
+        "load_tensors: loading model tensors, this can take a while... (mmap = true)\n"
+    )
+    ready = "main: model loaded\nmain: server is listening on http://0.0.0.0:8080 - starting the main loop\n"
+    lines = [f"2026-09-16 {hms(5)} {line}" for line in start.splitlines()]
+    lines += [f"2026-09-16 {hms(5 + 60 * minutes)} {line}" for line in ready.splitlines()]
+    events = read(tmp_path, engine__chat__0="\n".join(lines)).events
+    assert [event.attrs["gib"] for event in events if event.name == "weights-slow"] == ([f"{size}"] if slow else [])
+
+
 def test_an_error_while_serving_is_a_crash(tmp_path: Path) -> None:
     """The first error of a running engine is named, not the lines that follow from it, whichever the engine prints first."""
     text = load_lines(-600, 60) + (

@@ -49,7 +49,10 @@ def test_numbers_about_tokens_are_no_secrets() -> None:
         (b'{"model": "m", "messages": [{"content": "hi"}]}', b'{"model": "m", "messages": [removed]'),
         (b"The decoder prompt (length 17000) is longer", b"The decoder prompt (length 17000) is longer"),
         (b"Generated response cmpl-1: output: 'CUDA out of memory', ids: 1", b"Generated response cmpl-1:[removed]"),
-        (b"W no call found in model output, kept as text: say Xid 79", b"W no call found in model output, kept as text:[removed]"),
+        (
+            b"W no call found in model output, kept as text: say Xid 79",
+            b"W no call found in model output, kept as text:[removed]",
+        ),
         (b'Parsed: {"role": "assistant", "content": "segfault"}', b'Parsed: {"role": "assistant[removed]'),
         (b"Generated 12 tokens, then: CUDA out of memory", b"Generated 12 tokens, then: CUDA out of memory"),
     ],

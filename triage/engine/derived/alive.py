@@ -107,7 +107,7 @@ def _is_known_by_its_log(frame: Frame, replica: Subject) -> bool:
 
 
 def _between_lines(frame: Frame, replica: Subject, here: Bools, told: Bools) -> tuple[Bools, Bools]:
-    """An engine whose log goes on lived in between, unless it began anew there; what became of it after its last line nobody knows."""
+    """An engine whose log goes on lived in between, unless it began anew there; after its last line nobody knows."""
     starts = frame.remembered("starts in logs", lambda: _starts_in_logs(frame)).get(replica, [])
     alive = here.copy()
     spoke = np.flatnonzero(here)

@@ -11,7 +11,7 @@ from triage.ingest.logs.engine_facts import arguments_of, begins, engine_of, fac
 from triage.ingest.logs.forms import record_of
 from triage.ingest.logs.joining import Raised, Trace
 from triage.ingest.logs.redaction import redacted_bytes
-from triage.ingest.logs.signatures import Match
+from triage.ingest.logs.signatures import Match, slow_weights
 from triage.model.recording import Event, Fact, Subject, Window
 
 FRESH = 5.0
@@ -23,8 +23,13 @@ ONE_FAILURE = 30.0
 BEFORE_THE_END = 180.0
 """An error this long, in seconds, before an engine's last words is taken for its end; an older one it survived."""
 
-_WEIGHTS_BEGIN = (b"Load weight begin", b"Starting to load model")
-_WEIGHTS_END = b"Load weight end"
+_WEIGHTS_BEGIN = re2.compile(rb"(?i)\bload weights? begin\b")
+_WEIGHTS_END = re2.compile(
+    rb"(?i)\bload weights? end\b"
+    rb"|\b(?:model|weights?|checkpoints?|tensors?)(?: (?:is|are|was|were|has|have|been|fully|all))*[ :]+loaded\b"
+    rb"|\b(?:finished|done) loading (?:the )?(?:model|weights?|tensors?)\b"
+)
+"""An engine says that all weights are there; it reads them since the first line that it loads anything (``_LOADING``)."""
 
 
 @dataclass
@@ -45,6 +50,9 @@ class Life:
     :param after: lines since the latest of these
     :param of_a_start: what was raised or said is what goes wrong in a start
     :param opened: it has opened its cards
+    :param loads: since when it reads its weights
+    :param loaded: when it had read them
+    :param told: it says itself how long that took
     :param assumed: the log begins with its error: it is taken for running unless it says that it could not start
     """
 
@@ -65,6 +73,9 @@ class Life:
     assumed: bool = False
     of_a_start: bool = False
     opened: bool = False
+    loads: float | None = None
+    loaded: float | None = None
+    told: bool = False
     arguments: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -88,7 +99,6 @@ class EngineLog:
         self._facts: dict[str, str | float] = {}
         self._life: Life | None = None
         self._events: list[Event] = []
-        self._weights_begin: float | None = None
         self._previous: dict[str, str] | None = None
         self._serving = False
         self._unowned: Trace | None = None
@@ -153,10 +163,14 @@ class EngineLog:
         if states_arguments(line):
             self._read_arguments(line)
         self._facts.update(facts_in(line))
-        if any(mark in line for mark in _WEIGHTS_BEGIN):
-            self._weights_begin = time
-        elif _WEIGHTS_END in line and self._weights_begin is not None:
-            self._facts["weights_load_seconds"] = time - self._weights_begin
+        life = self._life
+        if life is None:
+            return
+        if life.loads is None and (_WEIGHTS_BEGIN.search(line) or _LOADING.search(line)) is not None:
+            life.loads = time
+        elif life.loads is not None and _WEIGHTS_END.search(line) is not None:
+            life.loaded = time
+            self._facts["weights_load_seconds"] = time - life.loads
 
     def _read_arguments(self, line: bytes) -> None:
         arguments = arguments_of(line)
@@ -183,6 +197,9 @@ class EngineLog:
             self._life.ready = time
             if self._life.began is not None:
                 self._facts["startup_seconds"] = time - self._life.began
+            self._say_loading(self._life)
+        elif name in ("weights-loaded", "weights-slow") and self._life is not None:
+            self._life.told = True
         elif name == "lora-swapped":
             self.served(time)  # a slot changes hands only while there are requests
         elif name == "engine-shutdown":
@@ -344,6 +361,21 @@ class EngineLog:
             text = life.error_text
         attrs |= more
         self._add(Event(time, "log", name, self._subject, attrs, text, self._source))
+
+    def _say_loading(self, life: Life) -> None:
+        """An event of slow weights, where two lines tell what other engines tell in one."""
+        if life.told or life.loads is None or life.loaded is None:
+            return
+        size = self._facts.get("weights_gib")
+        groups = {"seconds": f"{life.loaded - life.loads:g}"} | ({} if size is None else {"gib": f"{size}"})
+        if slow_weights(groups):
+            kinds, meaning = (
+                "slow-weight-storage cold-start-too-slow",
+                "The weights were read far below the rate of any usual storage.",
+            )
+            attrs = {**groups, "role": "cause", "kinds": kinds, "meaning": meaning, "severity": "warning", "emitter": "engine"}
+            text = f"weights were read for {groups['seconds']} s" + (f", {size} GiB" if size is not None else "")
+            self._add(Event(life.loads, "log", "weights-slow", self._subject, attrs, text, self._source))
 
     def _say_arguments(self, life: Life) -> dict[str, str] | None:
         """An event with the arguments of a start, and what differs from the start before."""

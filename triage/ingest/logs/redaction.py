@@ -1,4 +1,4 @@
-"""Takes out of a log line what must not be kept: escape sequences, control characters, secrets, what users asked and were told."""
+"""Takes out of a log line what must not be kept: escape sequences, control characters, secrets, users' and models' words."""
 
 import re2
 
@@ -67,7 +67,7 @@ def without_escapes(line: bytes) -> bytes:
 
 
 def without_prompt(line: bytes) -> bytes:
-    """The line up to where it repeats what a user asked or a model answered: nobody else's words are kept or read as the program's."""
+    """The line up to where it repeats what a user asked or a model wrote: neither is kept or read as the program's."""
     for pattern, words in ((_PROMPT, _PROMPT_WORDS), (_ANSWER, _ANSWER_WORDS)):
         found = pattern.search(line) if any(word in line for word in words) else None
         if found is not None:

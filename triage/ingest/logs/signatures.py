@@ -370,23 +370,25 @@ _ENDLESS_LOAD = 1200.0
 """Seconds that are too many for weights of any size: at a quarter of a GiB per second 300 GiB, at a usual rate a TiB."""
 
 
-def _slow_weights(groups: Mapping[str, str]) -> str:
-    """Too slow if a shard takes long, all comes at a fraction of any usual storage's rate, or it takes beyond measure."""
+def slow_weights(groups: Mapping[str, str]) -> bool:
+    """Whether a shard takes long, all comes at a fraction of any usual storage's rate, or it takes beyond measure.
+
+    :param groups: ``seconds`` or ``elapsed``, ``gib`` in all, seconds ``per_shard``, as far as they are told
+    """
     seconds = float(groups.get("seconds", 0.0)) or clock(groups.get("elapsed", ""))
     per_shard = float(groups.get("per_shard", 0.0))
-    slow = (
+    return (
         per_shard >= _SLOW_SHARD
         or (per_shard >= _SLUGGISH_SHARD and seconds >= _LONG_LOAD)
         or ("gib" in groups and seconds >= _LONG_LOAD and float(groups["gib"]) < _SLOW_RATE * seconds)
         or seconds >= _ENDLESS_LOAD
     )
-    return "weights-slow" if slow else "weights-loaded"
 
 
 _DECIDED_BY_NUMBERS: dict[str, Callable[[Mapping[str, str]], str]] = {
     "cuda-oom": _out_of_memory,
     "startup-share-too-large": _not_enough_free,
-    "weights-loaded": _slow_weights,
+    "weights-loaded": lambda groups: "weights-slow" if slow_weights(groups) else "weights-loaded",
 }
 
 
