@@ -90,12 +90,24 @@ def test_each_class_is_tried() -> None:
         "INFO no failures so far",
         "INFO step took 12 ms",
         "INFO retry succeeded after timeout",
+        "INFO 812 passed, 0 failed",
+        "INFO sync done: 12 sent (0 rejected)",
     ],
 )
 def test_what_is_harmless(tmp_path: Path, line: str) -> None:
     """No trouble, or none any more, is no statement of trouble and no residue."""
     assert {event.name for event in events(tmp_path, "somebody", stamped(line), "said")} <= {"counted"}
     assert events(tmp_path, "somebody", stamped(line), "residue") == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["rank 0 failed to answer", "worker 0: error in step 7", "chat-0 rejected the tensor", "device 0000:4b:00.0 - failed to open"],
+)
+def test_a_nought_in_a_name_counts_nothing(tmp_path: Path, line: str) -> None:
+    """The first of its kind may fail like any other."""
+    told = {event.kind for kind in ("said", "residue") for event in events(tmp_path, "somebody", stamped(line), kind)}
+    assert told
 
 
 def test_durations() -> None:
