@@ -102,7 +102,12 @@ def test_what_is_harmless(tmp_path: Path, line: str) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["rank 0 failed to answer", "worker 0: error in step 7", "chat-0 rejected the tensor", "device 0000:4b:00.0 - failed to open"],
+    [
+        "rank 0 failed to answer",
+        "worker 0: error in step 7",
+        "chat-0 rejected the tensor",
+        "device 0000:4b:00.0 - failed to open",
+    ],
 )
 def test_a_nought_in_a_name_counts_nothing(tmp_path: Path, line: str) -> None:
     """The first of its kind may fail like any other."""

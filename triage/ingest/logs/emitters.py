@@ -25,7 +25,11 @@ _NAMES: tuple[tuple[str, str], ...] = (
     ("bmc", r"bmc|ipmi\w*|sel|redfish|i?drac|ilo"),
     ("runtime", r"containerd|cri-?o?|docker\w*|runc"),
     ("autoscaler", r"prometheus-adapter|keda\w*|hpa|(?:cluster-)?autoscaler|karpenter|activator|knative\w*|scaler"),
-    ("prometheus", r"prometheus|prom|vm(?:agent|alert|auth|insert|select|single|storage)|victoria\w*|thanos\w*|mimir\w*|alertmanager"),
+    (
+        "prometheus",
+        (r"prometheus|prom|vm(?:agent|alert|auth|insert|select|single|storage)|victoria\w*|thanos\w*|mimir\w*"
+        r"|alertmanager"),
+    ),
     ("dns", r"coredns|dns\w*|node-?local-?dns|unbound"),
     ("etcd", r"etcd"),
     ("ray", r"ray\w*|serve-controller"),
