@@ -1,8 +1,8 @@
-"""Lines of what lies below and around engines, as their sources print them: kernels, drivers, hosts, clusters, collectors, stores.
+"""Lines of what lies below and around engines, as their sources print them: hosts, clusters, collectors, stores.
 
 The table holds lines that are read right and lines that are not; what is held is how many are. Each line comes with the log that
-people keep it in and with what somebody who knows the program makes of it: kinds that it may speak for, ``grave`` where no kind is
-its own and it must be noticed all the same, ``harmless`` where nobody should stop at it.
+people keep it in and with what somebody who knows the program makes of it: kinds that it may speak for, ``grave`` where no kind
+is its own and it must be noticed all the same, ``harmless`` where nobody should stop at it.
 """
 
 import csv
@@ -46,7 +46,7 @@ def events(folder: Path, file: str, line: str) -> tuple[Event, ...]:
 
 
 def is_grave(event: Event) -> bool:
-    """Whether somebody would stop at it: a cause or a consequence, a loud statement that no signature knows, or what nothing reads."""
+    """Whether somebody would stop at it: a cause or a consequence, a loud statement that is no signature's, or what nothing reads."""
     if event.kind == "said":
         loud = event.name in ALWAYS_LOUD or ERROR.search(event.attrs.get("level", "")) is not None
         return loud and not event.attrs.get("signature")
