@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import log
 from pathlib import Path
+from typing import Any
 
 from bench.fleet import CARDS, FAULTS, Fleet, recording_of
 from triage.engine.diagnose import diagnose
@@ -106,11 +107,11 @@ def costliest(size: int, folder: Path) -> Iterator[str]:
     path, rules = recorded(Fleet(size, "replica"), folder), load_rules()
     made, make = [0], Evidence.__init__
 
-    def counted(self: Evidence, **told: object) -> None:
+    def counted(self: Evidence, **told: Any) -> None:
         made[0] += 1
         make(self, **told)
 
-    Evidence.__init__ = counted  # type: ignore[method-assign,assignment]
+    Evidence.__init__ = counted  # type: ignore[method-assign]
     profile = cProfile.Profile(timer=time.process_time)
     profile.enable()
     found = diagnose(read_any(path), rules)

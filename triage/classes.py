@@ -8,6 +8,7 @@ can be asked are the standard library's.
 
 import dataclasses
 from collections.abc import Callable
+from functools import cache
 from operator import attrgetter
 from typing import Any, TypeVar, dataclass_transform, overload
 
@@ -55,9 +56,14 @@ def _methods(made: Any, *, frozen: bool, eq: bool) -> dict[str, Any]:
     shown = [field.name for field in told if field.repr]
     compared = _values_of([field.name for field in told if field.compare])
 
+    @cache
+    def compiled() -> Any:
+        return _compiled_init(made)
+
     def init(self: Any, *values: Any, **named: Any) -> None:
-        made.__init__ = compiled = _compiled_init(made)
-        compiled(self, *values, **named)
+        if vars(made)["__init__"] is init:  # nobody has put another one in its place
+            made.__init__ = compiled()
+        compiled()(self, *values, **named)
 
     def shown_as(self: Any) -> str:
         return f"{self.__class__.__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"

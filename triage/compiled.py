@@ -20,8 +20,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel
-
 from triage import __version__
 from triage.classes import dataclass
 
@@ -199,9 +197,11 @@ class _Plain:
         return self._shared(value) if type(value) in self._about.shared else self._of_class(value)
 
     def _of_class(self, value: object) -> dict[str, object]:
-        told = value.model_fields_set if isinstance(value, BaseModel) else vars(value)
-        names = [name for name in vars(value) if name in told]
-        return {_CLASS: type(value).__name__, **{name: self(getattr(value, name)) for name in names}}
+        kind: Any = type(value)
+        about, own = _about(kind), vars(value)
+        usual = about.usual
+        told = [name for name in about.names if name not in usual or not _alike(own[name], usual[name])]
+        return {_CLASS: type(value).__name__, **{name: self(own[name]) for name in told}}
 
     def _shared(self, value: object) -> dict[str, object]:
         """An object as it is, or the number of an equal one that came before."""
@@ -213,25 +213,29 @@ class _Plain:
         return told
 
 
+def _alike(value: object, other: object) -> bool:
+    """Whether two values are the same, to their type: a number is no truth value, and 1 is not 1.0."""
+    return type(value) is type(other) and value == other
+
+
 class _About:
     """How objects of a class are made.
 
-    ``names`` are those of its fields, ``usual`` what each is if nobody says, in their order, ``needed`` those that must be said.
+    ``names`` are those of its fields in their order, ``usual`` what some are if nobody says, ``needed`` those that must be said.
     """
 
     def __init__(self, one: Any) -> None:
         self.of = one
-        self.is_model, self.is_enum = issubclass(one, BaseModel), issubclass(one, Enum)
-        told: Mapping[str, Any] = {} if self.is_enum else one.model_fields if self.is_model else one.__dataclass_fields__
-        self.names = frozenset(told)
+        self.is_enum = issubclass(one, Enum)
+        told: Mapping[str, Any] = {} if self.is_enum else one.__dataclass_fields__
+        self.names = dict.fromkeys(told)
         self.usual: dict[str, object] = {}
-        needed = [name for name, each in told.items() if each.default is MISSING and each.default_factory is MISSING]
-        if self.is_model:
-            needed = [name for name, each in told.items() if each.is_required()]
-            self.usual = {
-                name: None if each.is_required() else each.get_default(call_default_factory=True) for name, each in told.items()
-            }
-        self.needed = frozenset(needed)
+        for name, field in told.items():
+            if field.default_factory is not MISSING:
+                self.usual[name] = field.default_factory()
+            elif field.default is not MISSING:
+                self.usual[name] = field.default
+        self.needed = self.names.keys() - self.usual.keys()
 
 
 _about = cache(_About)
@@ -263,21 +267,19 @@ class _Thawed:
         about = _about(self._classes[kind])
         if about.is_enum:
             return about.of(told[_VALUE])
-        if not about.needed <= told.keys() <= about.names:
+        if not about.needed <= told.keys() <= about.names.keys():
             raise ValueError(f"{kind} has other fields")
-        made = _built(about, told) if about.is_model else about.of(**told)
+        made = _built(about, told)
         if about.of in self._shared:
             self._made.append(made)
         return made
 
 
 def _built(about: _About, told: dict[str, object]) -> object:
-    """A model of values that were checked when they were kept: as ``model_construct``, which takes five times as long."""
-    made = about.of.__new__(about.of)
-    object.__setattr__(made, "__dict__", {**about.usual, **told})
-    object.__setattr__(made, "__pydantic_fields_set__", set(told))
-    object.__setattr__(made, "__pydantic_extra__", None)
-    object.__setattr__(made, "__pydantic_private__", None)
+    """An object of values that were checked when they were kept."""
+    made: object = about.of.__new__(about.of)
+    made.__dict__.update(about.usual)
+    made.__dict__.update(told)
     return made
 
 

@@ -8,8 +8,6 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from triage.bundle import bundled
 from triage.errors import ConfigError, InputMissingError, UsageError
 from triage.model.playbook import (
@@ -62,7 +60,7 @@ def load_playbook(playbook_id: str, folders: Sequence[Path] = ()) -> Playbook:
     sections = [_section(path, heading, body) for heading, body in _split(path, lines, start)]
     try:
         playbook = Playbook.model_validate({**head, "sections": sections})
-    except ValidationError as error:
+    except ValueError as error:
         raise ConfigError(f"{path}: {_sentence(error)}", _HINT) from error
     if playbook.id != playbook_id:
         raise ConfigError(f"{path} has the id {playbook.id!r}, which must equal the file's name", _HINT)
@@ -173,9 +171,9 @@ def _section(path: Path, heading: Heading, body: list[Numbered]) -> Section:
                 raise ConfigError(f"{path}:{number}: {{{name}}} is not a known placeholder", _HINT)
     try:
         if heading in PROSE:
-            return Section(heading=heading, text=_prose(body))
-        return Section(heading=heading, steps=tuple(_step(path, lines) for lines in _items(path, body)))
-    except ValidationError as error:
+            return Section.model_validate({"heading": heading, "text": _prose(body)})
+        return Section.model_validate({"heading": heading, "steps": [_step(path, lines) for lines in _items(path, body)]})
+    except ValueError as error:
         number = body[0][0] if body else 0
         raise ConfigError(f"{path}:{number}: {_sentence(error)}", _HINT) from error
 
@@ -230,8 +228,11 @@ def _command(path: Path, number: int, language: str, rest: Iterator[Numbered]) -
     raise ConfigError(f"{path}:{number}: this fence is not closed", _HINT)
 
 
-def _sentence(error: ValidationError) -> str:
+def _sentence(error: ValueError) -> str:
     """The first thing that is wrong, with its place."""
+    from pydantic import ValidationError
+
+    assert isinstance(error, ValidationError)
     first = error.errors(include_url=False, include_input=False)[0]
     place = ".".join(str(step) for step in first["loc"])
     return f"{place}: {first['msg']}" if place else first["msg"].removeprefix("Value error, ")

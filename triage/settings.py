@@ -7,10 +7,9 @@ from dataclasses import field
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
 from triage.classes import dataclass
 from triage.errors import ConfigError, InputMissingError, UsageError
+from triage.model.checked import Checked
 from triage.model.receiver import Receiver
 from triage.model.service import Service
 from triage.validation import Bytes, Seconds, complaints, did_you_mean, strange_names
@@ -20,10 +19,11 @@ _WHERE = re.compile(r"\(at line (\d+), column (\d+)\)|\(at end of document\)")
 
 _TABLES = ("defaults", "service", "watch", "notify")
 
-_Table = TypeVar("_Table", bound=BaseModel)
+_Table = TypeVar("_Table", bound=Checked)
 
 
-class Defaults(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Defaults(Checked):
     """What counts where neither a flag nor the service says otherwise.
 
     Folders of collectors cannot be named here: a collector is code, and a file that lies in the current folder must not
@@ -42,8 +42,6 @@ class Defaults(BaseModel):
     :param playbooks: folders of further playbooks
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     prometheus: str | None = None
     since: Seconds = 1800.0
     baseline: Seconds = 3600.0
@@ -56,7 +54,8 @@ class Defaults(BaseModel):
     playbooks: tuple[Path, ...] = ()
 
 
-class Watching(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Watching(Checked):
     """How ``triage watch`` watches where no flag says otherwise.
 
     :param every: from one look at a service to the next
@@ -64,8 +63,6 @@ class Watching(BaseModel):
     :param listen: where /metrics and /healthz are served
     :param state: file of what is remembered and still to be told
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     every: Seconds = 60.0
     whole: Seconds = 300.0
@@ -178,8 +175,8 @@ def _read(path: Path, name: str, model: type[_Table], table: object) -> _Table:
     """
     try:
         return model.model_validate(table)
-    except ValidationError as error:
-        found = complaints(error, table, model.model_fields)
+    except ValueError as error:
+        found = complaints(error, table, model.model_names())
         told = "; ".join(complaint.text for complaint in found)
         raise ConfigError(f"{path}: [{name}]: {told}", " ".join(complaint.hint for complaint in found).strip()) from error
 

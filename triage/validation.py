@@ -4,16 +4,17 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path as FilePath
-from typing import Annotated
-
-from pydantic import BeforeValidator, Field, ValidationError
-from pydantic_core import ErrorDetails
+from typing import TYPE_CHECKING, Annotated
 
 from triage.classes import dataclass
 from triage.errors import UsageError
+from triage.model.checked import Before, Such
 from triage.model.stated import FACTS, OBJECTIVES, is_objective
 from triage.sizes import size
 from triage.timespan import duration
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 Path = tuple[str | int, ...]
 
@@ -28,7 +29,7 @@ def _seconds(value: object) -> object:
         raise ValueError(f"{error.message}; {error.hint}") from None
 
 
-Seconds = Annotated[float, BeforeValidator(_seconds)]
+Seconds = Annotated[float, Before(_seconds)]
 """A duration in a file, as people type it: ``30m``, or seconds as a number."""
 
 
@@ -42,7 +43,7 @@ def _bytes(value: object) -> object:
         raise ValueError(f"{error.message}; {error.hint}") from None
 
 
-Bytes = Annotated[int, BeforeValidator(_bytes), Field(ge=0)]
+Bytes = Annotated[int, Such(ge=0), Before(_bytes)]
 """A size in a file, as people type it: ``500MB``, or bytes as a number."""
 
 _MISSPELT = 0.8
@@ -63,6 +64,7 @@ _EXPECTED = {
     "bool_type": "true or false",
     "bool_parsing": "true or false",
     "model_type": "a mapping",
+    "dataclass_type": "a mapping",
     "dict_type": "a mapping",
     "list_type": "a list",
     "tuple_type": "a list",
@@ -149,12 +151,16 @@ def _misspelt_fact(name: str) -> str:
     return found[0] if found and not name.startswith(f"{found[0]}_") else ""
 
 
-def complaints(error: ValidationError, value: object, keys: Iterable[str] = ()) -> list[Complaint]:
+def complaints(error: ValueError, value: object, keys: Iterable[str] = ()) -> list[Complaint]:
     """What is wrong with a value, in the order of the checks.
 
+    :param error: what pydantic complains of
     :param value: what was validated, as it was read
     :param keys: all keys that may stand anywhere in it, to offer the nearest one for a misspelt one
     """
+    from pydantic import ValidationError
+
+    assert isinstance(error, ValidationError)
     known = tuple(keys)
     grouped: dict[Path, list[ErrorDetails]] = {}
     for detail in error.errors(include_url=False):
@@ -167,7 +173,7 @@ def complaints(error: ValidationError, value: object, keys: Iterable[str] = ()) 
     ]
 
 
-def _told_deeper(path: Path, details: list[ErrorDetails], grouped: Mapping[Path, object]) -> bool:
+def _told_deeper(path: Path, details: "list[ErrorDetails]", grouped: Mapping[Path, object]) -> bool:
     """Whether all that is said here is that a mapping is no scalar, while another alternative got into the mapping."""
     deeper = any(len(other) > len(path) and other[: len(path)] == path for other in grouped)
     return deeper and all(_expected(detail) for detail in details)
@@ -210,7 +216,7 @@ def _at(value: object, path: Path) -> object:
     return value
 
 
-def _complaint(path: Path, details: list[ErrorDetails], found: object, keys: Iterable[str]) -> list[Complaint]:
+def _complaint(path: Path, details: "list[ErrorDetails]", found: object, keys: Iterable[str]) -> list[Complaint]:
     """What is wrong at one place; the alternatives of a union become one sentence."""
     expected = [word for word in map(_expected, details) if word]
     if len(expected) == len(details) > 0:
@@ -218,12 +224,12 @@ def _complaint(path: Path, details: list[ErrorDetails], found: object, keys: Ite
     return [_single(path, detail, found, keys) for detail in details if not _expected(detail) and not _is_echo(detail, found)]
 
 
-def _is_echo(detail: ErrorDetails, found: object) -> bool:
+def _is_echo(detail: "ErrorDetails", found: object) -> bool:
     """Whether a list is called empty only because all its items were bad."""
     return detail["type"] == "too_short" and bool(found)
 
 
-def _expected(detail: ErrorDetails) -> str:
+def _expected(detail: "ErrorDetails") -> str:
     """What should stand there, if that is what the error is about."""
     if detail["type"] in ("enum", "literal_error"):
         return str(detail["ctx"]["expected"])
@@ -240,13 +246,13 @@ def _wrong_kind(path: Path, expected: list[str], found: object) -> Complaint:
     return Complaint(path, f"{_name(path)} must be {' or '.join(expected)}, not {shown}")
 
 
-def _single(path: Path, detail: ErrorDetails, found: object, keys: Iterable[str]) -> Complaint:
+def _single(path: Path, detail: "ErrorDetails", found: object, keys: Iterable[str]) -> Complaint:
     """An error that stands for itself."""
     last = str(detail["loc"][-1]) if detail["loc"] else ""
     match detail["type"]:
         case "missing":
             return Complaint(path, f"the key {last!r} is missing", on_key=True)
-        case "extra_forbidden":
+        case "extra_forbidden" | "unexpected_keyword_argument":
             return Complaint(path, f"the key {_shown(last)} is not known here", did_you_mean(last, keys), on_key=True)
         case "too_short":
             return Complaint(path, f"{_name(path)} must not be empty")

@@ -37,9 +37,9 @@ SERVICES = {
     Looked.RECORDING: ([], {"incident": "kept"}),
     Looked.SERVER: ([], {"prometheus": "http://p:9090"}),
     Looked.BOTH: ([], {"prometheus": "http://p:9090", "endpoints": ["a:1"]}),
-    Looked.HISTORY: (["--since", "10m"], {"logs": ["a.log"]}),
-    Looked.PAST: (["--to", "5m ago"], {"logs": ["a.log"]}),
-    Looked.LOGS: ([], {"logs": ["a.log"]}),
+    Looked.HISTORY: (["--since", "10m"], {"logs": (Path("a.log"),)}),
+    Looked.PAST: (["--to", "5m ago"], {"logs": (Path("a.log"),)}),
+    Looked.LOGS: ([], {"logs": (Path("a.log"),)}),
     Looked.PRESENT: ([], {}),
 }
 """For each kind of source flags and settings that make it."""

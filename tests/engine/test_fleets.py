@@ -1,6 +1,7 @@
 """Synthetic fleets (bench/fleet.py): the guilty part is found among any number, and health is health however coarse the grid."""
 
 from functools import cache
+from typing import Any
 
 import pytest
 
@@ -88,7 +89,7 @@ def test_no_more_evidence_is_made_than_twice_what_is_shown(replicas: int, monkey
     made, asked = [0], [0]
     make, settle = Evidence.__init__, Reckoned.settle
 
-    def counted(self: Evidence, **told: object) -> None:
+    def counted(self: Evidence, **told: Any) -> None:
         made[0] += 1
         make(self, **told)
 

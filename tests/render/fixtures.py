@@ -1,6 +1,7 @@
 """Diagnoses written by hand, as the engine gives them: an incident with a chain and a loop, the other states, a large fleet."""
 
 from math import sin
+from typing import Any
 
 from triage.model.diagnosis import (
     CauseState,
@@ -114,7 +115,14 @@ def broken(one: Symptom, title: str, harm: float) -> Vital:
 
 def kept(name: str, title: str, value: float, unit: str, limit: float, limit_of: str, baseline: float) -> Vital:
     """A promise that is kept."""
-    told = {"value": value, "now": value, "unit": unit, "limit": limit, "limit_of": limit_of, "baseline": baseline}
+    told: dict[str, Any] = {
+        "value": value,
+        "now": value,
+        "unit": unit,
+        "limit": limit,
+        "limit_of": limit_of,
+        "baseline": baseline,
+    }
     spark = curve(baseline, value, None)
     return Vital(name=name, title=title, subject="service/llm-prod", state=Promised.KEPT, spark=spark, **told)
 

@@ -7,9 +7,9 @@ from unicodedata import category
 
 import pytest
 from markdown_it import MarkdownIt
-from pydantic import BaseModel
 
 from tests.render.fixtures import incident
+from triage.model.checked import Checked
 from triage.model.diagnosis import Diagnosis
 from triage.render import one_line
 from triage.render.html import to_html
@@ -41,8 +41,8 @@ def poisoned(value: object, payload: str) -> object:
     """The same diagnosis with the payload in every string of it: before it, or after it if it would push the rest out."""
     if isinstance(value, Enum):
         return value
-    if isinstance(value, BaseModel):
-        names = type(value).model_fields
+    if isinstance(value, Checked):
+        names = value.model_names()
         return value.model_copy(update={n: poisoned(getattr(value, n), payload) for n in names if n not in LITERALS})
     if isinstance(value, tuple):
         return tuple(poisoned(one, payload) for one in value)

@@ -130,7 +130,7 @@ def _show(args: argparse.Namespace) -> ExitCode:
     if args.id not in rules:
         raise UsageError(f"no rule is called {args.id!r}", did_you_mean(args.id, rules) or "triage rules list shows all")
     if args.format == "json":
-        return answered("rule", rules[args.id].model_dump(mode="json", by_alias=True, exclude_unset=True))
+        return answered("rule", rules[args.id].model_dump(mode="json", exclude_defaults=True))
     sys.stdout.write(described(rules[args.id], _incidents(args, settings)))
     return ExitCode.HEALTHY
 

@@ -150,7 +150,7 @@ def portable(rule: Rule, told: frozenset[str]) -> Portable:
     reasons = tuple(sieve.reasons)
     if not ways:
         return Portable(None, reasons)
-    whole = {name: getattr(rule, name) for name in Rule.model_fields}
+    whole = {name: getattr(rule, name) for name in Rule.model_names()}
     return Portable(Rule(**{**whole, "shows": ways, "needs": needs, "refuted_by": refuted, "expects": ()}), reasons)
 
 

@@ -29,11 +29,12 @@ def bare_thresholds(checked: Checked) -> Iterator[Problem]:
 def bare_holds(checked: Checked) -> Iterator[Problem]:
     """``hold``: a hold is another than the usual one for a reason, and one to raise is heeded by some alternative."""
     usual, hold = Hold(), checked.rule.hold
-    for name, field in Hold.model_fields.items():
-        key, seconds = field.alias or name, getattr(hold, name)
+    for name, key in Hold.model_keys().items():
+        seconds = getattr(hold, name)
         if seconds != getattr(usual, name) and not _is_told(checked, ("hold", key), seconds):
             yield checked.warning("hold", f"nothing says where the {seconds:g} s of {key} come from", ("hold", key), _HOLD_HINT)
-    if hold.raise_after and "raise_after" in hold.model_fields_set and all(way.grade == "proof" for way in checked.rule.shows):
+    said = checked.place(("hold", "for")) != checked.place(("hold",))
+    if hold.raise_after and said and all(way.grade == "proof" for way in checked.rule.shows):
         summary = "for has no effect: every alternative is a proof, and what is proven is raised at once"
         yield checked.warning("hold", summary, ("hold", "for"), "leave it out")
 

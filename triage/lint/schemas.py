@@ -4,7 +4,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from triage.ingest.logs.loading import FORMS
+from triage.ingest.logs.loading import FORMS, adapter_of
+from triage.model.checked import adapter
 from triage.model.dialect import Dialect
 from triage.model.rule import Rule
 from triage.model.vocabulary import catalogue
@@ -16,10 +17,10 @@ _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 def schema_of(kind: str) -> dict[str, Any]:
     """The JSON Schema of a kind of file, with the names of all signals where one is asked for, so that they can be completed."""
     adapters: dict[str, TypeAdapter[Any]] = {
-        "rule": TypeAdapter(Rule),
-        "dialect": TypeAdapter(Dialect),
+        "rule": adapter(Rule),
+        "dialect": adapter(Dialect),
         "tests": TypeAdapter(TestFile),
-        **FORMS,
+        **{form: adapter_of(form) for form in FORMS},
     }
     schema = {"$schema": _DRAFT, **adapters[kind].json_schema()}
     parts = schema.get("$defs", {})

@@ -1,12 +1,12 @@
 """A diagnosis: what triage answers. This is the JSON contract; docs/json.md explains it."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 from enum import StrEnum
-from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SerializerFunctionWrapHandler, model_serializer
-
+from triage.classes import dataclass
+from triage.model.checked import Checked, spelt
 from triage.model.vocabulary import Cause, Layer, Scale
 
 SCHEMA: Literal["triage.diagnosis/2"] = "triage.diagnosis/2"
@@ -61,13 +61,8 @@ Confidence = Literal["proven", "likely", "possible"]
 """How sure a finding is: evidence names this very fault, is a pattern that only this kind makes, or fits it and others."""
 
 
-class Part(BaseModel):
-    """Base of all parts: unknown keys are refused, values do not change."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Spark(Part):
+@dataclass(frozen=True, kw_only=True)
+class Spark(Checked):
     """A small curve for the eye: evenly spaced values from ``start`` to ``end``, null where nothing was measured.
 
     :param onset: index of the value at which the trouble began, if it lies in the curve
@@ -81,7 +76,8 @@ class Spark(Part):
     onset: int | None = None
 
 
-class Limit(Part):
+@dataclass(frozen=True, kw_only=True)
+class Limit(Checked):
     """A further limit that one value was held against, with the same verdict.
 
     :param op: ``>``, ``>=``, ``<``, ``<=``
@@ -94,7 +90,8 @@ class Limit(Part):
     threshold_of: str = ""
 
 
-class Input(Part):
+@dataclass(frozen=True, kw_only=True)
+class Input(Checked):
     """A measured signal that a derived value was worked out of.
 
     :param signal: of the vocabulary
@@ -120,23 +117,35 @@ class ByHand(Protocol):
         """As its ``derived_from``."""
 
 
-class Later(Part):
+class Later(Checked):
     """What has fields that are worked out when somebody asks: most of them are never shown."""
 
     LATE: ClassVar[tuple[str, ...]] = ()
-    """Their names."""
+    """Their names. Such a field is made for each object (``default_factory``), so that it is missed where nobody knows it yet."""
 
-    _work_out: Callable[[], Mapping[str, object]] | None = PrivateAttr(default=None)
+    _work_out: Callable[[], Mapping[str, object]] | None = None
+    """What gives their values; of an object, in its dictionary, until somebody has asked."""
 
     def told_by(self, work_out: Callable[[], Mapping[str, object]]) -> Self:
         """The same, of which somebody who asks learns the late fields then.
 
         :param work_out: gives the value of each
         """
-        one = self.model_copy()
-        for name in self.LATE:
-            del one.__dict__[name]
-        one._work_out = work_out  # noqa: SLF001 - its own kind
+        one = self._rest_of_it()
+        one.__dict__["_work_out"] = work_out
+        return one
+
+    def model_copy(self, *, update: Mapping[str, object] | None = None) -> Self:
+        """The same object with some fields changed; what nobody has asked for yet is still to be worked out."""
+        one = super().model_copy(update=update)
+        if self._work_out is not None:
+            one.__dict__.setdefault("_work_out", self._work_out)
+        return one
+
+    def _rest_of_it(self) -> Self:
+        """The same without late fields."""
+        one = object.__new__(type(self))
+        one.__dict__.update(self._rest())
         return one
 
     @property
@@ -152,25 +161,22 @@ class Later(Part):
         work_out = self._work_out
         if work_out is None:
             return self
-        one = self.model_copy()
-        one._work_out = lambda: {name: change(name, value) for name, value in work_out().items()}  # noqa: SLF001
-        return one
+        return self.told_by(lambda: {name: change(name, value) for name, value in work_out().items()})
 
     def settle(self) -> None:
         """Works out what nobody has asked for yet."""
         if self._work_out is not None:
             told = {**self.__dict__, **self._work_out()}
             self.__dict__.clear()
-            self.__dict__.update({name: told[name] for name in type(self).model_fields})
-            self._work_out = None
+            self.__dict__.update({name: told[name] for name in self.model_names()})
 
     if not TYPE_CHECKING:  # what is there by annotation must stay an error for a type checker where it is not
 
         def __getattr__(self, name: str) -> object:
-            if name in type(self).LATE:
+            if name in type(self).LATE and self._work_out is not None:
                 self.settle()
                 return self.__dict__[name]
-            return super().__getattr__(name)
+            raise AttributeError(f"{type(self).__name__} has no {name}")
 
     def __eq__(self, other: object) -> bool:
         if self is other:
@@ -183,13 +189,14 @@ class Later(Part):
 
     def _rest(self) -> dict[str, Any]:
         """All that need not be worked out first."""
-        return {name: value for name, value in self.__dict__.items() if name not in self.LATE}
+        return {name: value for name, value in self.__dict__.items() if name in self.model_names() and name not in self.LATE}
 
-    __hash__ = Part.__hash__
+    def __hash__(self) -> int:
+        return hash(tuple(getattr(self, name) for name in self.model_names()))
 
-    def __getstate__(self) -> dict[Any, Any]:
+    def __getstate__(self) -> dict[str, Any]:
         self.settle()
-        return super().__getstate__()
+        return self.__dict__
 
 
 class Reckoned(Later):
@@ -211,6 +218,7 @@ class Reckoned(Later):
         return self.told_by(lambda: {name: getattr(other, name) for name in self.LATE})
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Evidence(Reckoned):
     """One measured (or missing) thing that a verdict rests on.
 
@@ -265,11 +273,11 @@ class Evidence(Reckoned):
     until: float | None = None
     text: str = ""
     phrase: str = ""
-    fields: dict[str, str] = Field(default_factory=dict)
+    fields: dict[str, str] = field(default_factory=dict)
     who: str = ""
-    query: str = ""
+    query: str = field(default_factory=str)
     at_source: str = ""
-    derived_from: tuple[Input, ...] = ()
+    derived_from: tuple[Input, ...] = field(default_factory=tuple)
     spark: Spark | None = None
 
     def __hash__(self) -> int:
@@ -277,6 +285,7 @@ class Evidence(Reckoned):
         return hash((self.signal, self.subject, self.stat, self.value, self.threshold, self.verdict, self.since, self.text))
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Finding(Later):
     """A present verdict as shown to a person.
 
@@ -318,19 +327,20 @@ class Finding(Later):
     confidence: Confidence
     evidence: tuple[Evidence, ...]
     leads_to: tuple[str, ...] = ()
-    because: dict[str, str] = Field(default_factory=dict)
+    because: dict[str, str] = field(default_factory=dict)
     explained_by: tuple[str, ...] = ()
     loop: tuple[str, ...] = ()
     contradicts: tuple[Evidence, ...] = ()
-    check: tuple[str, ...] = ()
+    check: tuple[str, ...] = field(default_factory=tuple)
     playbook: str
     first_step: str
     do_not: str = ""
-    names: dict[str, str | float] = Field(default_factory=dict)
+    names: dict[str, str | float] = field(default_factory=dict)
     muted: bool = False
 
 
-class RuledOut(Part):
+@dataclass(frozen=True, kw_only=True)
+class RuledOut(Checked):
     """A kind that is not there, or of which no sign was seen, and the evidence for that."""
 
     rule: str
@@ -339,7 +349,8 @@ class RuledOut(Part):
     evidence: tuple[Evidence, ...]
 
 
-class NotEvaluated(Part):
+@dataclass(frozen=True, kw_only=True)
+class NotEvaluated(Checked):
     """A kind that could not be judged, what is missing, and how to get it."""
 
     rule: str
@@ -349,7 +360,8 @@ class NotEvaluated(Part):
     how_to_get: str
 
 
-class Symptom(Part):
+@dataclass(frozen=True, kw_only=True)
+class Symptom(Checked):
     """What a user of the service notices: a promise that is not kept, or a clear change for the worse.
 
     :param name: ``ttft_p95_s``, ``error_ratio``, ``replicas`` …
@@ -370,6 +382,7 @@ NOT_MEASURED = "not measured"
 """Reason of a vital sign that nobody measures."""
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Vital(Reckoned):
     """One thing that users notice, whether it is well or not: the ledger of promises.
 
@@ -408,12 +421,13 @@ class Vital(Reckoned):
     reason: str = ""
     mean: float | None = None
     noticed: bool = True
-    query: str = ""
-    derived_from: tuple[Input, ...] = ()
+    query: str = field(default_factory=str)
+    derived_from: tuple[Input, ...] = field(default_factory=tuple)
     spark: Spark | None = None
 
 
-class Rival(Part):
+@dataclass(frozen=True, kw_only=True)
+class Rival(Checked):
     """A kind that the cause may be, and what would decide.
 
     :param why: why it is possible
@@ -428,7 +442,8 @@ class Rival(Part):
     decides: str = ""
 
 
-class CauseView(Part):
+@dataclass(frozen=True, kw_only=True)
+class CauseView(Checked):
     """What is known of the cause: the second axis of the answer, beside the state of the service.
 
     :param rules: the kinds that it is, or may be, likeliest first; empty if it is open
@@ -441,7 +456,8 @@ class CauseView(Part):
     text: str = ""
 
 
-class Odd(Part):
+@dataclass(frozen=True, kw_only=True)
+class Odd(Checked):
     """Something odd that was seen without any rule.
 
     :param sort: class of the observation; docs/observations.md explains each
@@ -466,7 +482,8 @@ class Odd(Part):
     explained_by: tuple[str, ...] = ()
 
 
-class Unread(Part):
+@dataclass(frozen=True, kw_only=True)
+class Unread(Checked):
     """An error-like line that nothing understands, new in the window.
 
     :param template: the line with its numbers, ids and addresses masked; ``text`` is one as it was written
@@ -484,7 +501,8 @@ class Unread(Part):
     last: float
 
 
-class Muted(Part):
+@dataclass(frozen=True, kw_only=True)
+class Muted(Checked):
     """A kind of failure that a person has muted for this service.
 
     :param until: Unix seconds of the end of the mute
@@ -499,7 +517,8 @@ class Muted(Part):
     found: bool
 
 
-class RuleSet(Part):
+@dataclass(frozen=True, kw_only=True)
+class RuleSet(Checked):
     """What an answer was judged with.
 
     :param version: of triage
@@ -514,7 +533,8 @@ class RuleSet(Part):
     replaced: tuple[str, ...] = ()
 
 
-class LayerView(Part):
+@dataclass(frozen=True, kw_only=True)
+class LayerView(Checked):
     """One layer on the way down."""
 
     layer: Layer
@@ -524,7 +544,8 @@ class LayerView(Part):
     not_evaluated: int
 
 
-class SignalCoverage(Part):
+@dataclass(frozen=True, kw_only=True)
+class SignalCoverage(Checked):
     """Whether a signal could be used."""
 
     signal: str
@@ -533,7 +554,8 @@ class SignalCoverage(Part):
     reason: str = ""
 
 
-class SourceView(Part):
+@dataclass(frozen=True, kw_only=True)
+class SourceView(Checked):
     """What became of a source.
 
     :param files: names of the files that were read, of a log; ``lines`` is how many lines they hold
@@ -546,7 +568,8 @@ class SourceView(Part):
     lines: int = 0
 
 
-class Coverage(Part):
+@dataclass(frozen=True, kw_only=True)
+class Coverage(Checked):
     """What the diagnosis could and could not look at.
 
     :param dialects: engines, gateways and exporters whose metrics were understood, sorted
@@ -560,7 +583,8 @@ class Coverage(Part):
     dialects: tuple[str, ...] = ()
 
 
-class Span(Part):
+@dataclass(frozen=True, kw_only=True)
+class Span(Checked):
     """The window that was judged and the one that was compared with, Unix seconds.
 
     :param baseline_end: where the time that was compared with ends; null: where the window begins
@@ -572,6 +596,7 @@ class Span(Part):
     baseline_end: float | None = None
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Diagnosis(Later):
     """The whole answer. What could be looked at, and why kinds are not there, is told when somebody asks.
 
@@ -587,21 +612,21 @@ class Diagnosis(Later):
     :param facts: what is known of the service (engine, model, limits), for the reader and for filling playbooks
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True)
+    __pydantic_config__ = spelt(schema_="schema")
 
     LATE = ("ruled_out", "unseen", "not_evaluated", "coverage")
 
-    schema_: Literal["triage.diagnosis/2"] = Field(default=SCHEMA, alias="schema")
+    schema_: Literal["triage.diagnosis/2"] = SCHEMA
     service: str
     window: Span
     status: Status
-    cause: CauseView = CauseView(state=CauseState.NONE)
+    cause: CauseView = field(default_factory=lambda: CauseView(state=CauseState.NONE))
     headline: str
     vitals: tuple[Vital, ...] = ()
     symptoms: tuple[Symptom, ...]
     findings: tuple[Finding, ...]
     ruled_out: tuple[RuledOut, ...]
-    unseen: tuple[RuledOut, ...] = ()
+    unseen: tuple[RuledOut, ...] = field(default_factory=tuple)
     not_evaluated: tuple[NotEvaluated, ...]
     layers: tuple[LayerView, ...]
     observations: tuple[Odd, ...] = ()
@@ -609,15 +634,4 @@ class Diagnosis(Later):
     muted: tuple[Muted, ...] = ()
     coverage: Coverage
     ruleset: RuleSet | None = None
-    facts: dict[str, str | float] = Field(default_factory=dict)
-
-    @model_serializer(mode="wrap")
-    def _whole(self, write: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]
-        """With all that waits until somebody asks: why kinds are not there, and how each value can be worked out again."""
-        self.settle()
-        told: list[Iterable[Later]] = [self.vitals, self.findings, [one.evidence for one in self.symptoms]]
-        told += [one.evidence for one in self.ruled_out]
-        told += [part for one in self.findings for part in (one.evidence, one.contradicts)]
-        for one in chain.from_iterable(told):
-            one.settle()
-        return write(self)
+    facts: dict[str, str | float] = field(default_factory=dict)

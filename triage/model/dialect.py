@@ -1,15 +1,22 @@
 """A dialect: the table from one source's own metric names and units to signals. Data, in YAML."""
 
-from typing import Literal
+from dataclasses import field
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
-
+from triage.classes import dataclass
+from triage.model.checked import Before, Checked, Such
 from triage.model.vocabulary import Combine, Kind, Scope, catalogue
 
 Type = Literal["gauge", "counter", "histogram", "info"]
 
 
-class Entry(BaseModel):
+def _listed(value: object) -> object:
+    """One name alone is a list of names."""
+    return (value,) if isinstance(value, str) else value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry(Checked):
     """How one metric of the source becomes one signal, or how the labels of an info metric become facts.
 
     :param names: the source's names of the quantity, newest first; the first that a subject has is taken.
@@ -40,15 +47,13 @@ class Entry(BaseModel):
     :param note: a pitfall, for readers
     """
 
-    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
-
-    names: tuple[str, ...] = Field(min_length=1)
+    names: Annotated[tuple[str, ...], Such(min_length=1), Before(_listed)]
     type: Type
     parts: bool = False
     signal: str = ""
-    facts: dict[str, str] = Field(default_factory=dict)
+    facts: dict[str, str] = field(default_factory=dict)
     value_fact: str = ""
-    where: dict[str, str] = Field(default_factory=dict)
+    where: dict[str, str] = field(default_factory=dict)
     scale: float = 1.0
     offset: float = 0.0
     combine: Combine | None = None
@@ -64,13 +69,7 @@ class Entry(BaseModel):
     scope: Scope | None = None
     note: str = ""
 
-    @field_validator("names", mode="before")
-    @classmethod
-    def _one_name_is_a_list(cls, value: object) -> object:
-        return (value,) if isinstance(value, str) else value
-
-    @model_validator(mode="after")
-    def _says_what_it_becomes(self) -> "Entry":
+    def __post_init__(self) -> None:
         if not (self.signal or self.facts or self.value_fact):
             raise ValueError(f"{self.names[0]} becomes nothing: give it a signal, facts or value_fact")
         if self.signal and self.signal not in catalogue():
@@ -85,10 +84,10 @@ class Entry(BaseModel):
             raise ValueError(f"{self.names[0]}: {self.signal} and type {self.type} do not go together")
         if self.signal and (self.type == "counter") != (catalogue()[self.signal].kind is Kind.RATE):
             raise ValueError(f"{self.names[0]}: {self.signal} and type {self.type} do not go together")
-        return self
 
 
-class Dialect(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Dialect(Checked):
     """One source's language.
 
     :param name: file stem, e.g. ``vllm``
@@ -103,22 +102,18 @@ class Dialect(BaseModel):
     :param unknown: values by which the source says, of whatever it measures, that it does not measure it
     """
 
-    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
-
     name: str
     title: str
     scope: Scope
     prefixes: tuple[str, ...] = ()
-    identity: dict[Scope, tuple[str, ...]] = Field(default_factory=dict)
+    identity: dict[Scope, tuple[str, ...]] = field(default_factory=dict)
     jobs: str = ""
     engines: tuple[str, ...] = ()
     core: tuple[str, ...] = ()
     unknown: tuple[float, ...] = ()
     metrics: tuple[Entry, ...]
 
-    @model_validator(mode="after")
-    def _core_is_read(self) -> "Dialect":
+    def __post_init__(self) -> None:
         known = {name for entry in self.metrics for name in entry.names}
         if strangers := sorted(set(self.core) - known):
             raise ValueError(f"core: no entry reads {strangers[0]}")
-        return self

@@ -2,8 +2,8 @@
 
 from typing import Annotated, Literal, NamedTuple, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
-
+from triage.classes import dataclass
+from triage.model.checked import Checked, Such
 from triage.model.vocabulary import Cause, Layer
 
 Heading = Literal["What it means", "Confirm", "Mitigate now", "Fix", "Prevent", "Who owns it"]
@@ -52,7 +52,7 @@ PLACEHOLDERS: dict[str, str] = {
 }
 """The closed set of names that may stand in braces in a playbook, and what each means."""
 
-Text = Annotated[str, Field(min_length=1)]
+Text = Annotated[str, Such(min_length=1)]
 
 
 class Advice(NamedTuple):
@@ -66,13 +66,8 @@ class Advice(NamedTuple):
     do_not: str = ""
 
 
-class Part(BaseModel):
-    """Base of all parts: unknown keys are refused, values do not change."""
-
-    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
-
-
-class Command(Part):
+@dataclass(frozen=True, kw_only=True)
+class Command(Checked):
     """Something to copy: a query, a command line, a piece of configuration.
 
     :param language: ``sh``, ``promql``, ``yaml`` …, as the fence in the Markdown says
@@ -82,7 +77,8 @@ class Command(Part):
     text: Text
 
 
-class Variant(Part):
+@dataclass(frozen=True, kw_only=True)
+class Variant(Checked):
     """What a step means for one engine.
 
     :param engine: as in :data:`ENGINES`, ``vllm``, ``sglang``, ``trtllm``
@@ -92,7 +88,8 @@ class Variant(Part):
     text: Text
 
 
-class Step(Part):
+@dataclass(frozen=True, kw_only=True)
+class Step(Checked):
     """One thing to do.
 
     :param mark: ``read`` only looks; ``change`` alters the service or what it runs on
@@ -105,29 +102,27 @@ class Step(Part):
     commands: tuple[Command, ...] = ()
     variants: tuple[Variant, ...] = ()
 
-    @model_validator(mode="after")
-    def _changes_name_their_risk(self) -> "Step":
+    def __post_init__(self) -> None:
         if self.mark == "change" and not self.risk:
             raise ValueError(f"the step {self.text[:40]!r} changes something and names no risk")
-        return self
 
 
-class Section(Part):
+@dataclass(frozen=True, kw_only=True)
+class Section(Checked):
     """What stands under one heading: prose, or steps."""
 
     heading: Heading
     text: str = ""
     steps: tuple[Step, ...] = ()
 
-    @model_validator(mode="after")
-    def _has_its_form(self) -> "Section":
+    def __post_init__(self) -> None:
         prose = self.heading in PROSE
         if prose != bool(self.text) or prose == bool(self.steps):
             raise ValueError(f"the section {self.heading!r} must be {'text' if prose else 'a list of steps'}")
-        return self
 
 
-class Playbook(Part):
+@dataclass(frozen=True, kw_only=True)
+class Playbook(Checked):
     """What to do about one failure kind.
 
     :param id: the file's stem, the kind's and the rule's id
@@ -137,7 +132,7 @@ class Playbook(Part):
     :param sections: one for each of :data:`HEADINGS`, in that order
     """
 
-    id: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+    id: Annotated[str, Such(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
     title: Text
     layer: Layer
     cause: Cause
@@ -146,11 +141,9 @@ class Playbook(Part):
     do_not: str = ""
     sections: tuple[Section, ...]
 
-    @model_validator(mode="after")
-    def _has_all_sections(self) -> "Playbook":
+    def __post_init__(self) -> None:
         if tuple(section.heading for section in self.sections) != HEADINGS:
             raise ValueError(f"the headings must be {', '.join(HEADINGS)}, in this order")
-        return self
 
     def section(self, heading: Heading) -> Section:
         """The section under a heading."""

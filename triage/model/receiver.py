@@ -1,16 +1,19 @@
 """Who is told of what became different: what triage.toml says of a receiver."""
 
 from fnmatch import fnmatchcase
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from triage.classes import dataclass
+from triage.model.checked import Checked, Such
 
 Sort = Literal["alertmanager", "webhook", "slack", "pagerduty"]
 
-_NAME = r"^[A-Za-z_][A-Za-z0-9_]*$"
+_Name = Annotated[str, Such(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+"""Name of a variable of the environment."""
 
 
-class Receiver(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Receiver(Checked):
     """One receiver. Secrets are named here, and stand in the environment.
 
     :param kind: what it speaks: Alertmanager's API v2, JSON to a webhook, Slack's incoming webhooks (Mattermost and Rocket.Chat
@@ -23,18 +26,15 @@ class Receiver(BaseModel):
     :param unknown: whether it hears of services that nobody can judge
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     kind: Sort
     url: str | None = None
-    url_env: str | None = Field(default=None, pattern=_NAME)
-    key_env: str | None = Field(default=None, pattern=_NAME)
+    url_env: _Name | None = None
+    key_env: _Name | None = None
     services: tuple[str, ...] = ()
     severity: Literal["warning", "critical"] = "warning"
     unknown: bool = True
 
-    @model_validator(mode="after")
-    def _is_whole(self) -> "Receiver":
+    def __post_init__(self) -> None:
         if self.url is not None and self.url_env is not None:
             raise ValueError("url and url_env both say where it is; give one of them")
         if self.kind == "pagerduty":
@@ -46,7 +46,6 @@ class Receiver(BaseModel):
             raise ValueError("the address of a Slack webhook is a secret; put it into a variable, and its name into url_env")
         elif self.url is None and self.url_env is None:
             raise ValueError(f"{self.kind} needs {'url_env' if self.kind == 'slack' else 'url or url_env'}")
-        return self
 
     def hears_of(self, service: str) -> bool:
         """Whether it is told of a service."""

@@ -1,11 +1,12 @@
 """A rule: one failure kind as typed data. No code, and no expression is ever read out of text."""
 
 from collections.abc import Iterator
+from dataclasses import field
 from functools import cached_property
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
-
+from triage.classes import dataclass
+from triage.model.checked import Checked, OneOf, Such, spelt
 from triage.model.observation import Sort
 from triage.model.vocabulary import Cause, Combine, Kind, Layer, Scale, Scope, catalogue
 
@@ -21,10 +22,9 @@ the standard deviation. ``p50`` … of a distribution are taken over all its obs
 their bucket; of another signal they are quantiles over time.
 """
 
-_FORBID = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
-
-class Operand(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Operand(Checked):
     """What a value is compared with, where it is not a plain number. Exactly one of the first five.
 
     :param baseline: this many times the same statistic of the same subject before the window; of a replica that did not exist
@@ -38,8 +38,6 @@ class Operand(BaseModel):
     :param at_least: the threshold is never lower than this (keeps a ratio of two tiny numbers from speaking)
     """
 
-    model_config = _FORBID
-
     baseline: float | None = None
     peers: float | None = None
     objective: str | None = None
@@ -49,20 +47,19 @@ class Operand(BaseModel):
     plus: float = 0.0
     at_least: float | None = None
 
-    @model_validator(mode="after")
-    def _one_base(self) -> "Operand":
+    def __post_init__(self) -> None:
         given = [name for name in ("baseline", "peers", "objective", "fact", "signal") if getattr(self, name) is not None]
         if len(given) != 1:
             raise ValueError("compare with exactly one of baseline, peers, objective, fact, signal")
         if self.signal is not None and self.signal not in catalogue():
             raise ValueError(f"no signal is called {self.signal}")
-        return self
 
 
 Bound = float | Operand
 
 
-class Measure(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Measure(Checked):
     """A signal's statistic against a bound.
 
     :param signal: name in the vocabulary
@@ -76,7 +73,7 @@ class Measure(BaseModel):
     :param as_name: name under which the finding's sentence can speak of the value
     """
 
-    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True, populate_by_name=True)
+    __pydantic_config__ = spelt(as_name="as")
 
     signal: str
     stat: Stat = "mean"
@@ -88,10 +85,9 @@ class Measure(BaseModel):
     below: Bound | None = None
     at_most: Bound | None = None
     lasting: float | None = None
-    as_name: str = Field(default="", alias="as")
+    as_name: str = ""
 
-    @model_validator(mode="after")
-    def _is_sound(self) -> "Measure":
+    def __post_init__(self) -> None:
         if self.signal not in catalogue():
             raise ValueError(f"no signal is called {self.signal}")
         bounds = [b for b in (self.above, self.at_least, self.below, self.at_most) if b is not None]
@@ -101,7 +97,6 @@ class Measure(BaseModel):
             raise ValueError(
                 f"{self.signal}: lasting needs a value at each moment; a distribution has a quantile per window only"
             )
-        return self
 
     @cached_property
     def comparison(self) -> tuple[str, Bound]:
@@ -117,7 +112,8 @@ class Measure(BaseModel):
 _SIGNS = (("above", ">"), ("at_least", ">="), ("below", "<"), ("at_most", "<="))
 
 
-class Occurrence(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Occurrence(Checked):
     """Events of a kind in the window or near its onset.
 
     :param event: kind of the event: ``log``, ``xid``, ``deploy``, ``config``, ``change`` (any change) …
@@ -135,7 +131,7 @@ class Occurrence(BaseModel):
         with no such log at hand, that nothing was seen proves nothing
     """
 
-    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True, populate_by_name=True)
+    __pydantic_config__ = spelt(as_name="as")
 
     event: str
     name: tuple[str, ...] = ()
@@ -146,35 +142,32 @@ class Occurrence(BaseModel):
     at_most: int | None = None
     distinct: bool = False
     anywhere: bool = False
-    where: dict[str, str] = Field(default_factory=dict)
+    where: dict[str, str] = field(default_factory=dict)
     emitter: str = ""
-    as_name: str = Field(default="", alias="as")
+    as_name: str = ""
 
-    @model_validator(mode="after")
-    def _has_a_bound(self) -> "Occurrence":
+    def __post_init__(self) -> None:
         if (self.at_least is None) == (self.at_most is None):
             raise ValueError(f"{self.event}: give exactly one of at_least and at_most")
-        return self
 
 
-class Known(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Known(Checked):
     """A fact has one of these values (regular expressions that match as a whole)."""
-
-    model_config = _FORBID
 
     fact: str
     matches: str
 
 
-class Gone(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Gone(Checked):
     """A signal that was measured before the window is no longer measured in it, while its target still answers."""
-
-    model_config = _FORBID
 
     gone: str
 
 
-class Observed(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Observed(Checked):
     """Observations of a class: something odd that was seen without any rule (docs/observations.md).
 
     :param observed: the class
@@ -192,7 +185,7 @@ class Observed(BaseModel):
     :param at_most: how many there may be (0: none)
     """
 
-    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True, populate_by_name=True)
+    __pydantic_config__ = spelt(as_name="as")
 
     observed: Sort
     of: tuple[str, ...] = ()
@@ -202,24 +195,22 @@ class Observed(BaseModel):
     size: float | None = None
     still: bool | None = None
     within: float | None = None
-    where: dict[str, str] = Field(default_factory=dict)
+    where: dict[str, str] = field(default_factory=dict)
     anywhere: bool = False
     at_least: int | None = None
     at_most: int | None = None
-    as_name: str = Field(default="", alias="as")
+    as_name: str = ""
 
-    @model_validator(mode="after")
-    def _has_one_bound(self) -> "Observed":
+    def __post_init__(self) -> None:
         if self.at_least is not None and self.at_most is not None:
             raise ValueError(f"{self.observed}: give at_least or at_most, not both")
-        return self
 
 
-class All(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class All(Checked):
     """Every part holds."""
 
-    model_config = _FORBID
-    all: tuple["Condition", ...] = Field(min_length=1)
+    all: Annotated[tuple["Condition", ...], Such(min_length=1)]
 
     @cached_property
     def cheapest_first(self) -> tuple["Condition", ...]:
@@ -227,11 +218,11 @@ class All(BaseModel):
         return tuple(sorted(self.all, key=_statistics))
 
 
-class Any(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Any(Checked):
     """Some part holds."""
 
-    model_config = _FORBID
-    any: tuple["Condition", ...] = Field(min_length=1)
+    any: Annotated[tuple["Condition", ...], Such(min_length=1)]
 
     @cached_property
     def cheapest_first(self) -> tuple["Condition", ...]:
@@ -239,60 +230,48 @@ class Any(BaseModel):
         return tuple(sorted(self.any, key=_statistics))
 
 
-class Not(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Not(Checked):
     """The part does not hold."""
 
-    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True, populate_by_name=True)
-    not_: "Condition" = Field(alias="not")
-
-
-_TAGS = {
-    "all": "all",
-    "any": "any",
-    "not": "not",
-    "not_": "not",
-    "signal": "signal",
-    "event": "event",
-    "fact": "fact",
-    "gone": "gone",
-    "observed": "observed",
-}
+    __pydantic_config__ = spelt(not_="not")
+    not_: "Condition"
 
 
 def _shape(value: object) -> str | None:
     """Which sort of condition this is, told by its one telling key."""
-    keys = value.keys() if isinstance(value, dict) else type(value).model_fields if isinstance(value, BaseModel) else ()
-    return next((tag for key, tag in _TAGS.items() if key in keys), None)
+    keys = value.keys() if isinstance(value, dict) else value.model_keys().values() if isinstance(value, Checked) else ()
+    return next((key for key in _SORTS if key in keys), None)
 
 
 Leaf = Measure | Occurrence | Known | Gone | Observed
 """A condition that is made of no others."""
 
+_SORTS = {
+    "all": All,
+    "any": Any,
+    "not": Not,
+    "signal": Measure,
+    "event": Occurrence,
+    "fact": Known,
+    "gone": Gone,
+    "observed": Observed,
+}
+"""Sorts of conditions, each by the key that tells it."""
+
 Condition = Annotated[
-    Annotated[All, Tag("all")]
-    | Annotated[Any, Tag("any")]
-    | Annotated[Not, Tag("not")]
-    | Annotated[Measure, Tag("signal")]
-    | Annotated[Occurrence, Tag("event")]
-    | Annotated[Known, Tag("fact")]
-    | Annotated[Gone, Tag("gone")]
-    | Annotated[Observed, Tag("observed")],
-    Discriminator(
-        _shape,
-        custom_error_type="condition",
-        custom_error_message="a condition has one of the keys all, any, not, signal, event, fact, gone, observed",
-    ),
+    All | Any | Not | Leaf, OneOf(_SORTS, _shape, "condition", f"a condition has one of the keys {', '.join(_SORTS)}")
 ]
 
 
-Because = Annotated[str, Field(min_length=1)]
+Because = Annotated[str, Such(min_length=1)]
 """A reason in one short sentence, without a final stop."""
 
 
-class LookAlike(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class LookAlike(Checked):
     """A kind that this one must not be taken for, and what tells them apart."""
 
-    model_config = _FORBID
     rule: str
     because: str
 
@@ -308,7 +287,8 @@ GRADES: tuple[Grade, ...] = ("proof", "strong", "weak")
 """Grades, the one that proves most first."""
 
 
-class Alternative(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Alternative(Checked):
     """One way in which a kind shows itself. Exactly one of the three grades holds its condition.
 
     :param needs: what must be known and true for this claim at all (two twins that can be compared, a sign of life after the
@@ -316,19 +296,15 @@ class Alternative(BaseModel):
     :param refuted_by: a measured contradiction of this alternative; never silence, a circumstance or the kind's own consequence
     """
 
-    model_config = _FORBID
-
     proof: Condition | None = None
     strong: Condition | None = None
     weak: Condition | None = None
     needs: Condition | None = None
     refuted_by: Condition | None = None
 
-    @model_validator(mode="after")
-    def _one_grade(self) -> "Alternative":
+    def __post_init__(self) -> None:
         if len([name for name in GRADES if getattr(self, name) is not None]) != 1:
             raise ValueError("give exactly one of proof, strong, weak")
-        return self
 
     @cached_property
     def grade(self) -> Grade:
@@ -353,7 +329,8 @@ To clear, two: one lost scrape, or a pause between two bursts, ends nothing.
 """
 
 
-class Hold(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Hold(Checked):
     """How long a kind must be there before it is raised, and gone before it is over. The keys are those of Prometheus's alerts.
 
     :param raise_after: ``for``: seconds for which a pattern must be there before it is raised; what is proven is raised at once:
@@ -361,13 +338,14 @@ class Hold(BaseModel):
     :param clear_after: ``keep_firing_for``: seconds for which it must be gone before it is over
     """
 
-    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True, populate_by_name=True)
+    __pydantic_config__ = spelt(raise_after="for", clear_after="keep_firing_for")
 
-    raise_after: float = Field(alias="for", default=USUAL_FOR, ge=0.0, le=3600.0)
-    clear_after: float = Field(alias="keep_firing_for", default=USUAL_KEEP, ge=0.0, le=86400.0)
+    raise_after: Annotated[float, Such(ge=0.0, le=3600.0)] = USUAL_FOR
+    clear_after: Annotated[float, Such(ge=0.0, le=86400.0)] = USUAL_KEEP
 
 
-class Rule(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Rule(Checked):
     """One failure kind.
 
     :param id: the file's stem
@@ -394,8 +372,6 @@ class Rule(BaseModel):
     :param sources: where thresholds come from, besides the incidents
     """
 
-    model_config = _FORBID
-
     id: str
     title: str
     question: str
@@ -405,7 +381,7 @@ class Rule(BaseModel):
     scope: Scope
     severity: Literal["info", "warning", "critical"]
     unharmed: Literal["info", "warning", "critical"] | None = None
-    shows: tuple[Alternative, ...] = Field(min_length=1)
+    shows: Annotated[tuple[Alternative, ...], Such(min_length=1)]
     needs: Condition | None = None
     refuted_by: Condition | None = None
     expects: tuple[Condition, ...] = ()
@@ -416,10 +392,10 @@ class Rule(BaseModel):
     otherwise: bool = False
     bystander: bool = False
     one_family: str = ""
-    hold: Hold = Hold()
+    hold: Hold = field(default_factory=Hold)
     finding: str
-    leads_to: dict[str, Because] = Field(default_factory=dict)
-    feeds_back: dict[str, Because] = Field(default_factory=dict)
+    leads_to: dict[str, Because] = field(default_factory=dict)
+    feeds_back: dict[str, Because] = field(default_factory=dict)
     look_alikes: tuple[LookAlike, ...] = ()
     false_positives: tuple[str, ...] = ()
     incidents: tuple[str, ...] = ()

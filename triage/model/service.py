@@ -1,11 +1,12 @@
 """What a service is to triage: a name, how to find it, where to look, what it promises, what is known of it."""
 
+from dataclasses import field
 from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
-
+from triage.classes import dataclass
+from triage.model.checked import Before, Checked, Such
 from triage.model.vocabulary import catalogue
 
 NAMELESS = "this-machine"
@@ -23,19 +24,27 @@ def _end_of(value: object) -> object:
     return value
 
 
-class Mute(BaseModel):
+def _known(value: object) -> object:
+    """The service's own metrics, none of which is for a signal that does not exist."""
+    unknown = sorted(str(one) for one in value if one not in catalogue()) if isinstance(value, dict) else []
+    if unknown:
+        raise ValueError(f"no signal is called {', '.join(unknown)}; triage coverage --signals lists them")
+    return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mute(Checked):
     """Why and until when a kind of failure is muted: it is judged and shown, and does not raise the state by itself.
 
     :param until: Unix seconds; a day, as TOML or RFC 3339 writes it, counts to its end
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    reason: str = Field(min_length=1)
-    until: Annotated[float, BeforeValidator(_end_of)]
+    reason: Annotated[str, Such(min_length=1)]
+    until: Annotated[float, Before(_end_of)]
 
 
-class Service(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Service(Checked):
     """One service as triage.toml or case.toml describes it.
 
     :param name: what a person types after ``--service``
@@ -52,25 +61,15 @@ class Service(BaseModel):
     :param mute: kinds of failure that are muted
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     name: str
-    labels: dict[str, str] = Field(default_factory=dict)
-    tags: dict[str, str] = Field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
+    tags: dict[str, str] = field(default_factory=dict)
     incident: Path | None = None
     prometheus: str | None = None
     endpoints: tuple[str, ...] = ()
     logs: tuple[Path, ...] = ()
     changes: Path | None = None
-    objectives: dict[str, float] = Field(default_factory=dict)
-    facts: dict[str, str | float] = Field(default_factory=dict)
-    signals: dict[str, str] = Field(default_factory=dict)
-    mute: dict[str, Mute] = Field(default_factory=dict)
-
-    @field_validator("signals")
-    @classmethod
-    def _signals_are_known(cls, value: dict[str, str]) -> dict[str, str]:
-        unknown = sorted(set(value) - set(catalogue()))
-        if unknown:
-            raise ValueError(f"no signal is called {', '.join(unknown)}; triage coverage --signals lists them")
-        return value
+    objectives: dict[str, float] = field(default_factory=dict)
+    facts: dict[str, str | float] = field(default_factory=dict)
+    signals: Annotated[dict[str, str], Before(_known)] = field(default_factory=dict)
+    mute: dict[str, Mute] = field(default_factory=dict)

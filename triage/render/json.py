@@ -2,6 +2,7 @@
 
 import json
 
+from triage.model.checked import adapter
 from triage.model.diagnosis import Diagnosis
 from triage.render.safe import json_escaped
 
@@ -18,4 +19,4 @@ def to_json(diagnosis: Diagnosis) -> str:
 
 def json_schema() -> str:
     """JSON Schema of the report, for editors and for programs that read it."""
-    return json.dumps(Diagnosis.model_json_schema(by_alias=True, mode="serialization"), indent=2) + "\n"
+    return json.dumps(adapter(Diagnosis).json_schema(mode="serialization"), indent=2) + "\n"

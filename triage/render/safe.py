@@ -16,8 +16,7 @@ from types import NoneType
 from typing import TypeVar
 from unicodedata import category, normalize
 
-from pydantic import BaseModel
-
+from triage.model.checked import Checked
 from triage.model.diagnosis import Later
 
 REPLACEMENT = "\ufffd"
@@ -61,7 +60,7 @@ _MENTION = re.compile(r"@(?=\w)|(?<!\w)#(?=\d)")
 _LINK = re.compile(r"://|(?i:\bwww\.|\bmailto:)")
 _BLOCK = re.compile(r"^(?:[-+=#]+|\d{1,9}[.)])(?=\s|$)")
 
-Model = TypeVar("Model", bound=BaseModel)
+Model = TypeVar("Model", bound=Checked)
 
 
 def inert_text(text: str, longest: int = _LONGEST) -> str:
@@ -87,7 +86,7 @@ def inert(model: Model) -> Model:
     What nobody has asked for yet is cleaned when somebody does.
     """
     unasked = model.unasked if isinstance(model, Later) else ()
-    told = {name: getattr(model, name) for name in type(model).model_fields if name not in unasked}
+    told = {name: getattr(model, name) for name in model.model_names() if name not in unasked}
     clean = {name: _inert_field(name, value) for name, value in told.items()}
     changed = {name: value for name, value in clean.items() if value is not told[name]}
     whole = model.model_copy(update=changed) if changed else model
@@ -158,7 +157,7 @@ def _inert_value(value: object, longest: int) -> object:
     if isinstance(value, str):
         text = inert_text(value, longest)
         return value if text == value else text
-    if isinstance(value, BaseModel):
+    if isinstance(value, Checked):
         return inert(value)
     if isinstance(value, tuple):
         clean = [_inert_value(one, longest) for one in value]

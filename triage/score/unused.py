@@ -68,7 +68,7 @@ def _verdicts(case: Case, bench: Bench) -> _Seen:
 
 def _text(condition: Condition) -> str:
     """A condition on one line."""
-    told = condition.model_dump(by_alias=True, exclude_defaults=True, mode="json")
+    told = condition.model_dump(exclude_defaults=True, mode="json")
     return ", ".join(f"{key}: {value}" for key, value in told.items())
 
 

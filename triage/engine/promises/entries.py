@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
@@ -147,11 +148,9 @@ UNMEASURED = "nobody measures it"
 """Why a promise is open of which no source tells anything."""
 
 
-def open_vital(frame: Frame, name: str, title: str, reason: str, **told: object) -> Vital:
+def open_vital(frame: Frame, name: str, title: str, reason: str, **told: Any) -> Vital:
     """A promise of the service of which nobody can say what became."""
-    return Vital.model_validate(
-        {"name": name, "title": title, "subject": service_of(frame), "state": Promised.OPEN, "reason": reason, **told}
-    )
+    return Vital(name=name, title=title, subject=service_of(frame), state=Promised.OPEN, reason=reason, **told)
 
 
 def began(cells: Floats | None, frame: Frame, limit: float) -> float | None:

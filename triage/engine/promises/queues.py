@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from triage.model.recording import Floats, Subject
 from triage.model.units import quantity
 from triage.model.vocabulary import Scope
 
-Told = Mapping[str, object]
+Told = Mapping[str, Any]
 """What is known of a vital beforehand, by its fields."""
 
 _LEAST_WAITING = 4.0
@@ -44,7 +45,7 @@ def queues(frame: Frame) -> Iterator[Entry]:
     for name, title, waits, leaves in _QUEUES:
         waiting = total(frame, waits)
         if waiting is not None and not np.isnan(waiting[frame.grid.window]).all():
-            told: dict[str, object] = {"name": name, "title": title, "subject": service_of(frame), "unit": "seconds"}
+            told: Told = {"name": name, "title": title, "subject": service_of(frame), "unit": "seconds"}
             by_hand = partial(looked_at, frame, (waits, leaves), _service(frame), now(frame, (waits,)))
             ended = _finished(frame) if leaves == "finished" else total(frame, leaves)
             yield Entry(_wait(frame, waits, waiting, ended, told).reckoned_by(by_hand), waits, tuple(frame.subjects_of(waits)))
@@ -71,7 +72,7 @@ def _pace(frame: Frame) -> Iterator[Entry]:
         if kept
         else {"state": Promised.OPEN, "value": None, "reason": "tokens come slowly, and nobody times requests"}
     )
-    yield Entry(Vital.model_validate({**told, **state}), "token.time", tuple(paces))
+    yield Entry(Vital(**{**told, **state}), "token.time", tuple(paces))
 
 
 def _slowest(cells: Floats, width: int) -> float:
@@ -98,23 +99,23 @@ def _wait(frame: Frame, signal: str, waiting: Floats, ended: Floats | None, abou
     span = now(frame, (signal,))
     lately = waiting[span]
     if is_stale(frame, (signal,)) or np.isnan(lately).all():
-        return Vital.model_validate({**told, "state": Promised.OPEN, "reason": "its last values are older than a few scrapes"})
+        return Vital(**told, state=Promised.OPEN, reason="its last values are older than a few scrapes")
     least = float(np.nanmin(lately))
     waits = _waits(waiting, ended, span)
     told = {**told, "spark": spark_of(waits, frame.grid, None)}
     if least < _LEAST_WAITING:
         short = _drained(least, ended, span)
-        return Vital.model_validate({**told, "state": Promised.KEPT, "value": short, "now": short})
+        return Vital(**told, state=Promised.KEPT, value=short, now=short)
     if ended is None or np.isnan(ended[span]).all():
         return _by_batch(frame, waiting, told)
     pace = float(np.nanmean(ended[span]))
     low = least / pace if pace > 0 else float((span.stop - span.start) * frame.grid.step)
     if low <= limit:
-        return Vital.model_validate({**told, "state": Promised.KEPT, "value": low, "now": low})
+        return Vital(**told, state=Promised.KEPT, value=low, now=low)
     reason = f"{least:.0f} wait now and {pace:.2g} a second end: {quantity(low, 'seconds')} until the last of them is begun"
     harm, since = min(_HARM * low / limit / _MUCH + _HARM / 2, 1.0), began(waiting, frame, _LEAST_WAITING)
     long = {"state": Promised.BROKEN, "value": low, "now": low, "reason": reason, "harm": harm, "since": since}
-    return Vital.model_validate({**told, **long, "spark": spark_of(waits, frame.grid, since)})
+    return Vital(**{**told, **long, "spark": spark_of(waits, frame.grid, since)})
 
 
 def _longest_wait(frame: Frame) -> tuple[float, str]:
@@ -157,10 +158,10 @@ def _by_batch(frame: Frame, waiting: Floats, told: Told) -> Vital:
     running = total(frame, "batch.running")
     span = now(frame, ("queue.waiting",))
     if running is None or np.isnan(running[span]).all() or float(np.nanmin(waiting[span])) <= float(np.nanmax(running[span])):
-        return Vital.model_validate({**told, "state": Promised.OPEN, "reason": "requests wait, and nobody counts those that end"})
+        return Vital(**told, state=Promised.OPEN, reason="requests wait, and nobody counts those that end")
     reason = f"{float(np.nanmin(waiting[span])):.0f} wait behind {float(np.nanmax(running[span])):.0f} that run"
     since = began(waiting, frame, _LEAST_WAITING)
-    return Vital.model_validate({**told, "state": Promised.BROKEN, "reason": reason, "harm": _HARM, "since": since})
+    return Vital(**told, state=Promised.BROKEN, reason=reason, harm=_HARM, since=since)
 
 
 def _thrown_out(frame: Frame) -> Iterator[Entry]:

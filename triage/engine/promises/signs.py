@@ -5,6 +5,7 @@ They tell, and judge nothing: the state of the service rests on the ledger alone
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -45,23 +46,23 @@ def signs(frame: Frame, told: Sequence[Vital]) -> tuple[Vital, ...]:
 
 def _cache(frame: Frame) -> Iterator[Vital]:
     """How full the fullest KV cache is. That alone is no fault; that running requests are thrown out of it is."""
-    about = {"name": "kv_cache", "title": "KV cache in use (fullest replica)", "unit": "ratio", "noticed": False}
+    about: dict[str, Any] = {"name": "kv_cache", "title": "KV cache in use (fullest replica)", "unit": "ratio", "noticed": False}
     rows = frame.of("kv.usage")
     cells = together(list(rows.values()), Combine.MAX) if rows else None
     if cells is None or np.isnan(cells[frame.grid.window]).all():
-        yield Vital.model_validate({**about, "subject": service_of(frame), "state": Promised.OPEN, "reason": NOT_MEASURED})
+        yield Vital(**about, subject=service_of(frame), state=Promised.OPEN, reason=NOT_MEASURED)
         return
     state, reason = _room(cells, frame)
     lately = cells[now(frame, ("kv.usage",))]
     before = cells[frame.grid.baseline]
     by_hand = partial(reckoned, frame, "kv.usage", frame.subjects_of("kv.usage"), "max", across=Combine.MAX)
-    more = {
+    more: dict[str, Any] = {
         "value": float(np.nanmax(cells[frame.grid.window])),
         "now": None if np.isnan(lately).all() else float(np.nanmax(lately)),
         "baseline": None if np.isnan(before).all() else float(np.nanmax(before)),
         "spark": spark_of(cells, frame.grid, None),
     }
-    vital = Vital.model_validate({**about, **more, "subject": service_of(frame), "state": state, "reason": reason})
+    vital = Vital(**about, **more, subject=service_of(frame), state=state, reason=reason)
     yield vital.reckoned_by(by_hand)
 
 

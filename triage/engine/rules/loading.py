@@ -7,13 +7,12 @@ from functools import cache
 from pathlib import Path
 from typing import get_args
 
-from pydantic import BaseModel, ValidationError
-
 from triage.bundle import bundled
 from triage.classes import dataclass
 from triage.compiled import Compiled
 from triage.errors import ConfigError, InputMissingError
 from triage.model import rule as model
+from triage.model.checked import Checked
 from triage.model.rule import All, Any, Leaf, Not, Rule
 from triage.model.vocabulary import Cause, catalogue
 from triage.validation import Complaint, Fault, complaints, did_you_mean, faults_of
@@ -93,7 +92,7 @@ def read_rule(path: Path) -> RuleFile:
         return RuleFile(path, data, None, (Fault(path, error.line, error.column, error.text),))
     try:
         return RuleFile(path, data, Rule.model_validate(value))
-    except ValidationError as error:
+    except ValueError as error:
         return RuleFile(path, data, None, faults_of(path, data, map(_hinted, complaints(error, value, keys()))))
     except RecursionError:
         return RuleFile(path, data, None, (Fault(path, 1, 1, "the conditions are nested too deeply"),))
@@ -102,8 +101,8 @@ def read_rule(path: Path) -> RuleFile:
 @cache
 def keys() -> frozenset[str]:
     """All keys that may stand in a rule file."""
-    models = [one for one in vars(model).values() if isinstance(one, type) and issubclass(one, BaseModel)]
-    return frozenset(field.alias or name for one in models for name, field in one.model_fields.items())
+    parts = [one for one in COMPILED.classes if issubclass(one, Checked) and one is not Checked]
+    return frozenset(key for one in parts for key in one.model_keys().values())
 
 
 def _hinted(complaint: Complaint) -> Complaint:

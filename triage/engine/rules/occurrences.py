@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 import re2
 
+from triage.classes import dataclass
 from triage.engine.belonging import is_of_others
 from triage.engine.frame import Frame
 from triage.engine.phrases import of_event, of_observation, values_of

@@ -2,13 +2,11 @@
 
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from typing import Annotated, BinaryIO
 
 from triage.classes import dataclass
 from triage.errors import DataError, InputMissingError
@@ -22,6 +20,7 @@ from triage.ingest.metrics.openmetrics import parse, read_blocks
 from triage.ingest.metrics.translate import translate, with_source
 from triage.ingest.owners.subjects import SERVICE_LABELS, owned_by, select
 from triage.ingest.raw import RawSeries
+from triage.model.checked import Before, Checked, spelt
 from triage.model.recording import Recording, Source, SourceState, Subject, Window, merged
 from triage.model.service import Service
 from triage.model.vocabulary import Scope
@@ -33,42 +32,41 @@ BASELINE_SPAN = 6 * 3600.0
 METRIC_FILES = tuple(f"metrics.{form}{packed}" for form in ("om", "prom", "txt", "json") for packed in ("", ".gz", ".xz"))
 
 
-class Case(BaseModel):
+def _instant(value: object) -> object:
+    """Unix seconds of a number, a date of TOML or RFC 3339 text; UTC where no zone is given."""
+    if isinstance(value, str):
+        value = datetime.fromisoformat(value)
+    if isinstance(value, datetime):
+        return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
+    return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case(Checked):
     """case.toml of an incident folder.
 
     :param start: begin of the window to judge (``from``), Unix seconds
     :param end: its end (``to``), Unix seconds
     """
 
-    model_config = ConfigDict(extra="ignore", frozen=True, populate_by_name=True)
+    __pydantic_config__ = spelt(extra="ignore", start="from", end="to")
 
     name: str = ""
     service: str = ""
-    start: float | None = Field(default=None, alias="from")
-    end: float | None = Field(default=None, alias="to")
-    labels: dict[str, str] = Field(default_factory=dict)
-    objectives: dict[str, float] = Field(default_factory=dict)
-    facts: dict[str, str | float] = Field(default_factory=dict)
-    signals: dict[str, str] = Field(default_factory=dict)
-
-    @field_validator("start", "end", mode="before")
-    @classmethod
-    def _instant(cls, value: object) -> object:
-        """Unix seconds of a number, a date of TOML or RFC 3339 text; UTC where no zone is given."""
-        if isinstance(value, str):
-            value = datetime.fromisoformat(value)
-        if isinstance(value, datetime):
-            return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
-        return value
+    start: Annotated[float | None, Before(_instant)] = None
+    end: Annotated[float | None, Before(_instant)] = None
+    labels: dict[str, str] = field(default_factory=dict)
+    objectives: dict[str, float] = field(default_factory=dict)
+    facts: dict[str, str | float] = field(default_factory=dict)
+    signals: dict[str, str] = field(default_factory=dict)
 
     def as_service(self, default: str) -> Service:
         """The service that the case is about.
 
-        :raises ValidationError: a signal is unknown
+        :raises ValueError: a signal is unknown
         """
-        return Service(
-            name=self.service or default, labels=self.labels, objectives=self.objectives, facts=self.facts, signals=self.signals
-        )
+        told = {name: getattr(self, name) for name in ("labels", "objectives", "facts", "signals")}
+        return Service.model_validate({"name": self.service or default, **told})
 
 
 def read_any(path: Path, service: Service | None = None, language: Language | None = None) -> Recording:
@@ -282,7 +280,7 @@ def _service(case: Case, folder: Path, series: list[RawSeries], service: Service
         default = _service_in(series, folder, default, language)
     try:
         told = case.as_service(default)
-    except ValidationError as error:
+    except ValueError as error:
         raise DataError(f"{folder / 'case.toml'}: {_first_complaint(error, {'signals': case.signals})}") from error
     if service is None:
         return told
@@ -308,12 +306,12 @@ def _case(path: Path) -> tuple[Case, tuple[str, ...]]:
         raise InputMissingError(f"{path} cannot be read: {error.strerror or error}") from error
     try:
         case = Case.model_validate(value)
-    except ValidationError as error:
+    except ValueError as error:
         raise DataError(f"{path}: {_first_complaint(error, value)}") from error
     return case, (*_unknown_keys(value), *_strange_names(case))
 
 
-def _first_complaint(error: ValidationError, value: object) -> str:
+def _first_complaint(error: ValueError, value: object) -> str:
     """What is wrong first, with its place."""
     one = complaints(error, value)[0]
     place = ".".join(str(step) for step in one.path)
@@ -322,7 +320,7 @@ def _first_complaint(error: ValidationError, value: object) -> str:
 
 def _unknown_keys(value: dict[str, object]) -> Iterator[str]:
     """A sentence for each key of case.toml that means nothing: a misspelt one would be missed in silence."""
-    known = {field.alias or name for name, field in Case.model_fields.items()}
+    known = set(Case.model_keys().values())
     for key in sorted(set(value) - known):
         hint = did_you_mean(key, known)
         yield f"the key {key!r} of case.toml means nothing{f' ({hint})' if hint else ''}"

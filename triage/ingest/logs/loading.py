@@ -7,9 +7,7 @@ list of signatures of lines, so that they can be sorted into files as one likes.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
-
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
+from typing import TYPE_CHECKING, Any
 
 from triage.bundle import bundled
 from triage.classes import dataclass
@@ -17,25 +15,35 @@ from triage.compiled import Compiled
 from triage.errors import ConfigError, InputMissingError
 from triage.ingest.logs.signatures import NAMED, Concepts, Signature, XidCode, group_of, searched
 from triage.ingest.logs.statements import CLASSES
+from triage.model.checked import spelt
 from triage.validation import Fault, complaints, faults_of
 
-Statements = create_model(
-    "Statements",
-    __config__=ConfigDict(
-        extra="forbid", frozen=True, populate_by_name=True, alias_generator=lambda name: name.replace("_", "-")
-    ),
-    harmless=(str, ""),
-    **{name.replace("-", "_"): (Concepts, Concepts()) for name in CLASSES},  # type: ignore[call-overload]
-)
-"""``statements.yaml``: the words of each class of statements, and those that take a statement of trouble back."""
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
-FORMS: Mapping[str, TypeAdapter[Any]] = {
-    "signatures": TypeAdapter(tuple[Signature, ...]),
-    "lexicon": TypeAdapter(dict[str, str]),
-    "statements": TypeAdapter(Statements),
-    "xid": TypeAdapter(dict[int, XidCode]),
-}
-"""What each kind of file holds; ``signatures`` is any file that is called otherwise."""
+FORMS = ("signatures", "lexicon", "statements", "xid")
+"""Kinds of files; ``signatures`` is any file that is called otherwise."""
+
+
+@cache
+def adapter_of(form: str) -> "TypeAdapter[Any]":
+    """How a kind of file is read.
+
+    ``statements.yaml`` holds the words of each class of statements, and those that take a statement of trouble back.
+    """
+    from pydantic import TypeAdapter, create_model
+
+    match form:
+        case "lexicon":
+            return TypeAdapter(dict[str, str])
+        case "xid":
+            return TypeAdapter(dict[int, XidCode])
+        case "statements":
+            words = {name.replace("-", "_"): (Concepts, Concepts()) for name in CLASSES}
+            config = spelt(extra="forbid", **{name.replace("-", "_"): name for name in CLASSES})
+            return TypeAdapter(create_model("Statements", __config__=config, harmless=(str, ""), **words))  # type: ignore[call-overload]
+        case _:
+            return TypeAdapter(tuple[Signature, ...])
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,18 +192,17 @@ def read_file(path: Path) -> SignatureFile:
     except yamltext.YamlError as error:
         return SignatureFile(path, form, data, None, (Fault(path, error.line, error.column, error.text),))
     if value is None:
-        return SignatureFile(path, form, data, FORMS[form].validate_python([] if form == "signatures" else {}))
+        return SignatureFile(path, form, data, adapter_of(form).validate_python([] if form == "signatures" else {}))
     try:
-        return SignatureFile(path, form, data, FORMS[form].validate_python(value))
-    except ValidationError as error:
+        return SignatureFile(path, form, data, adapter_of(form).validate_python(value))
+    except ValueError as error:
         return SignatureFile(path, form, data, None, faults_of(path, data, complaints(error, value, keys())))
 
 
 @cache
 def keys() -> frozenset[str]:
     """All keys that may stand in a file of signatures."""
-    models: tuple[type[BaseModel], ...] = (Signature, XidCode, Statements)
-    return frozenset(field.alias or name for one in models for name, field in one.model_fields.items())
+    return frozenset((*Signature.model_keys().values(), *XidCode.model_keys().values(), *CLASSES, "harmless"))
 
 
 def _unique(file: SignatureFile, first: dict[str, Path]) -> SignatureFile:

@@ -5,15 +5,16 @@ order, any case and with anything between them. So it survives another version's
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import re2
-from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from triage.classes import dataclass
 from triage.errors import ConfigError
 from triage.ingest.logs.durations import clock
+from triage.model.checked import Checked, Such, spelt
 
 Role = Literal["cause", "consequence", "info"]
 Severity = Literal["info", "warning", "critical"]
@@ -38,7 +39,8 @@ NAMED = re2.compile(r"\{([a-z_]+)\}")
 """A concept of the lexicon in a group."""
 
 
-class Concepts(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Concepts(Checked):
     """How a text says something.
 
     :param says: alternatives, in any of which all groups between ``&`` must occur, in any order; the first group is the rarest,
@@ -49,14 +51,15 @@ class Concepts(BaseModel):
     :param fields: values to take out of the line, each by RE2 without regard to case: the first group of its own that took part
     """
 
-    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True, populate_by_name=True)
+    __pydantic_config__ = spelt(not_="not")
 
     says: tuple[str, ...] = ()
     pattern: str = ""
-    not_: str = Field(default="", alias="not")
-    fields: Mapping[str, str] = Field(default_factory=dict)
+    not_: str = ""
+    fields: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, kw_only=True)
 class Signature(Concepts):
     """One kind of line.
 
@@ -71,9 +74,11 @@ class Signature(Concepts):
     :param unlike: lines that look alike and must not match
     """
 
-    id: str = Field(pattern=r"^[a-z0-9-]+$")
+    __pydantic_config__ = spelt(not_="not", emitters="from")
+
+    id: Annotated[str, Such(pattern=r"^[a-z0-9-]+$")]
     made_from: str = ""
-    emitters: tuple[str, ...] = Field(default=(), alias="from")
+    emitters: tuple[str, ...] = ()
     strict: bool = False
     role: Role
     kinds: tuple[str, ...] = ()
@@ -84,28 +89,27 @@ class Signature(Concepts):
     example: tuple[str, ...] = ()
     unlike: tuple[str, ...] = ()
 
-    @model_validator(mode="after")
-    def _is_found_somehow(self) -> "Signature":
+    def __post_init__(self) -> None:
         if bool(self.pattern or self.says) == bool(self.made_from):
             raise ValueError(f"signature {self.id}: give either what it says or made_from")
-        return self
 
     def printed_by(self, emitter: str) -> bool:
         """Whether this kind of emitter can print it."""
         return not self.emitters or emitter in self.emitters or (emitter == "other" and not self.strict)
 
 
-class XidCode(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class XidCode(Checked):
     """What an Xid means.
 
     :param fault_class: who is to blame: a program, the driver, the hardware, an Xid before it, nobody (``class`` in the file)
     :param scope: what is lost
     """
 
-    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True, populate_by_name=True)
+    __pydantic_config__ = spelt(fault_class="class")
 
     name: str
-    fault_class: Literal["app", "driver", "hardware", "follow-on", "info"] = Field(alias="class")
+    fault_class: Literal["app", "driver", "hardware", "follow-on", "info"]
     scope: Literal["nothing", "process", "gpu", "node", "vm", "unknown"]
     role: Role
     kinds: tuple[str, ...] = ()
@@ -250,11 +254,11 @@ class Compiled:
     def fields(self, line: bytes) -> dict[str, str]:
         """The values of the fields that the line holds."""
         found = {}
-        for field, pattern in self._fields:
+        for name, pattern in self._fields:
             match = pattern.search(line)
             value = next((one for one in match.groups() if one is not None), None) if match is not None else None
             if value is not None:
-                found[field] = value.decode("utf-8", "replace").strip()
+                found[name] = value.decode("utf-8", "replace").strip()
         return found
 
 

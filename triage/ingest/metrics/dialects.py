@@ -6,7 +6,6 @@ from functools import cache
 from pathlib import Path
 
 import re2
-from pydantic import ValidationError
 
 from triage.bundle import bundled
 from triage.classes import dataclass
@@ -21,7 +20,7 @@ COMPILED = Compiled(
     (Dialect, Entry, Scope, Combine),
     ("triage.model.dialect", "triage.model.vocabulary", "triage.yamltext", __name__),
 )
-_KEYS = frozenset((*Dialect.model_fields, *Entry.model_fields))
+_KEYS = frozenset((*Dialect.model_names(), *Entry.model_names()))
 _UNKNOWN_SIGNAL = "no signal is called "
 _QUIETLY = re2.Options()
 _QUIETLY.log_errors = False
@@ -96,7 +95,7 @@ def read_dialect(path: Path) -> DialectFile:
     wrong = [*_misnamed(value, path), *_bad_patterns(value)]
     try:
         dialect = Dialect.model_validate(value)
-    except ValidationError as error:
+    except ValueError as error:
         return DialectFile(path, data, None, _told(path, data, [*complaints(error, value, _KEYS), *wrong]))
     return DialectFile(path, data, None, _told(path, data, wrong)) if wrong else DialectFile(path, data, dialect)
 

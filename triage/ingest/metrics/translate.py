@@ -25,7 +25,7 @@ from triage.ingest.owners.subjects import Selection, select
 from triage.ingest.owners.traits import replica_traits
 from triage.ingest.raw import RawSeries
 from triage.model.arrays import median
-from triage.model.dialect import Dialect, Entry
+from triage.model.dialect import Dialect, Entry, Type
 from triage.model.recording import Fact, Panel, Recording, Source, SourceState, Subject, Window
 from triage.model.service import Service
 from triage.model.vocabulary import Kind, Scope, catalogue
@@ -109,12 +109,12 @@ def declared(service: Service) -> dict[str, str | float]:
 
 def own_dialect(service: Service) -> Dialect:
     """The service's own metric names as a dialect."""
-    kinds = {Kind.RATE: "counter", Kind.DISTRIBUTION: "histogram"}
+    kinds: dict[Kind, Type] = {Kind.RATE: "counter", Kind.DISTRIBUTION: "histogram"}
     entries = [
-        {"names": [metric], "type": kinds.get(catalogue()[signal].kind, "gauge"), "signal": signal}
+        Entry(names=(metric,), type=kinds.get(catalogue()[signal].kind, "gauge"), signal=signal)
         for signal, metric in service.signals.items()
     ]
-    return Dialect.model_validate({"name": OWN, "title": service.name, "scope": "client", "metrics": entries})
+    return Dialect(name=OWN, title=service.name, scope=Scope.CLIENT, metrics=tuple(entries))
 
 
 def _in_order(series: Iterable[RawSeries]) -> list[RawSeries]:

@@ -48,7 +48,7 @@ def repeat(case: UnderChange) -> Iterator[Trial]:
 
 def _same_bytes(name: Name, change: str, case: UnderChange, after: Diagnosis) -> Trial:
     """Whether two answers are the same to the byte."""
-    one, other = case.diagnosis.model_dump_json(by_alias=True), after.model_dump_json(by_alias=True)
+    one, other = case.diagnosis.model_dump_json(), after.model_dump_json()
     at = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
     trial = case.trial(name, change, compared(case.case, after, case.bench.ruled), held=one == other)
     return trial if one == other else trial.model_copy(update={"told": trial.told or other[at : at + 80]})
