@@ -46,7 +46,7 @@ def events(folder: Path, file: str, line: str) -> tuple[Event, ...]:
 
 
 def is_grave(event: Event) -> bool:
-    """Whether somebody would stop at it: a cause or a consequence, a loud statement that is no signature's, or what nothing reads."""
+    """Whether somebody would stop at it: a cause or a consequence, a loud statement of no signature, or what nothing reads."""
     if event.kind == "said":
         loud = event.name in ALWAYS_LOUD or ERROR.search(event.attrs.get("level", "")) is not None
         return loud and not event.attrs.get("signature")
