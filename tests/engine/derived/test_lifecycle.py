@@ -46,6 +46,15 @@ def test_a_target_that_rises_and_falls_turns() -> None:
     assert np.nansum(cells(frame_of(("replicas.desired", SERVICE, [*head, 3, 4, 6, 8])), "replicas.turns")) == 0.0
 
 
+def test_what_is_asked_for_turns_not_what_an_autoscaler_thinks_of() -> None:
+    """A wish that changes with each look, and is held back until it lasts, turns nothing."""
+    wish = [3.0 + number % 2 for number in range(CELLS)]
+    asked = [4.0] * (CELLS - 10) + [3.0] * 10
+    frame = frame_of(("autoscaler.desired", SERVICE, wish), ("replicas.desired", SERVICE, asked))
+    assert np.nansum(cells(frame, "replicas.turns")) == 0.0
+    assert np.nansum(cells(frame_of(("autoscaler.desired", SERVICE, wish)), "replicas.turns")) > 0.0
+
+
 def test_a_pod_starts_until_it_was_ready_once() -> None:
     """Its age counts up while it has never been ready, and is nobody's business after that, ready or not."""
     row = [np.nan] * BASELINE + [0.0] * 6 + [1.0] * 10 + [0.0] * (WINDOW - 16)

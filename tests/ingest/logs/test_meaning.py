@@ -76,6 +76,29 @@ def test_what_a_line_states(tmp_path: Path, name: str, line: str, fields: dict[s
     assert name in lower
 
 
+GUESSES = [
+    "WARNING -- raylet ended. Possible reasons include: (1) SIGKILL by system OOM killer, (2) Invalid memory access.",
+    "End of file. There are some potential root causes. (1) The process is killed by SIGKILL by OOM killer. (2) It was stopped.",
+    "the node went away; common causes: out of memory, killed by signal 9, or disk full",
+]
+
+
+@pytest.mark.parametrize("line", GUESSES)
+def test_what_a_program_guesses_is_no_statement(tmp_path: Path, line: str) -> None:
+    """Several reasons that are offered say nothing of which it was; the same words as a statement do."""
+    assert {one.name for one in events(tmp_path, "engine-a", stamped(line), "said")} <= {"acted"}
+    assert not events(tmp_path, "engine-a", stamped(line), "log")
+    assert "killed" in {one.name for one in events(tmp_path, "engine-a", stamped("worker 3 was killed by signal 9"), "said")}
+
+
+def test_what_stands_beside_a_guess_is_read(tmp_path: Path) -> None:
+    """Before and after it."""
+    line = "worker 3 was killed by signal 9. Possible reasons: (1) disk full (2) a bug. dropped 12 requests"
+    names = {one.name for one in events(tmp_path, "engine-a", stamped(line), "said")}
+    assert {"killed", "lost"} <= names
+    assert "exhausted" not in names
+
+
 def test_each_class_is_tried() -> None:
     """The list above leaves no class out, and the data holds none that is not in the contract."""
     assert {name for name, _, _ in SAYS} == set(CLASSES)

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from triage.engine.derived.arithmetic import own_total
 from triage.engine.derived.derivation import Derivation
+from triage.engine.derived.scaling import was_surplus
 from triage.engine.frame import Frame
 from triage.engine.statistics import together
 from triage.model.recording import LOG, Floats, Subject
@@ -153,7 +154,10 @@ def _lost(frame: Frame, replica: Subject) -> Floats | None:
 
 
 def _unless_replaced(frame: Frame, replica: Subject, lost: Floats) -> Floats:
-    """Where nobody lists pods, one that goes for good while another comes, or with its target, may be taken away: unknown."""
+    """Where nobody lists pods, one that goes for good may be taken away: unknown.
+
+    So it is while another comes, with its target, and after whoever scales asked for fewer.
+    """
     living = np.flatnonzero(lost == 0)
     if not len(living) or not (lost[living[-1] + 1 :] == 1).any():
         return lost
@@ -162,6 +166,7 @@ def _unless_replaced(frame: Frame, replica: Subject, lost: Floats) -> Floats:
     others = (alive(frame, one) for one in frame.recording.subjects[Scope.REPLICA] if one != replica)
     begun = [int(np.flatnonzero(state == 1)[0]) for state in others if state is not None and (state == 1).any()]
     replaced = any(max(since, 1) <= first for first in begun) or _is_dropped(frame, replica, end)
+    replaced = replaced or was_surplus(frame, replica, float(frame.grid.times[end]))
     return np.where(np.arange(len(lost)) >= end, np.nan, lost) if replaced else lost
 
 

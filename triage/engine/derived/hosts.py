@@ -9,6 +9,7 @@ from triage.classes import dataclass
 from triage.engine.derived.arithmetic import Counts, constant, first_measured, own_total, quotient, rolled
 from triage.engine.derived.derivation import Derivation, quotient_of, share_of
 from triage.engine.derived.formula import First, Of, Quotient, Told, Total
+from triage.engine.derived.scaling import was_surplus
 from triage.engine.frame import Frame
 from triage.model.recording import Floats, Subject
 from triage.model.vocabulary import Scope
@@ -32,13 +33,14 @@ _LEAST_REQUESTS = 20.0
 def node_lost(frame: Frame, node: Subject) -> Floats | None:
     """1 while everything on a host that was heard earlier is silent, and other hosts are heard.
 
-    NaN once the cluster has let the host go, or all the pods that it ran there: of a host that is only cut off it lists them on.
+    NaN once the cluster has let the host go, or all the pods that it ran there: of a host that is only cut off it lists them on;
+    and from when it fell silent for good after it was said that nothing needs it.
     """
     heard = frame.remembered("heard of hosts", lambda: _hosts_heard(frame))
     voices = heard.of.get(node, [])
     if len(voices) < _LEAST_VOICES or len(heard.of) < 2:
         return None
-    here = np.stack(voices).any(axis=0)
+    here: Bools = np.asarray(np.stack(voices).any(axis=0))
     judged = np.maximum.accumulate(here) & (heard.number > here)
     listed = frame.cells("node.ready", node)
     if listed is not None:
@@ -46,6 +48,9 @@ def node_lost(frame: Frame, node: Subject) -> Floats | None:
     pods = [cells for replica in frame.related(node, Scope.REPLICA) if (cells := frame.cells("pod.ready", replica)) is not None]
     if pods:
         judged &= np.stack([_is_listed(cells) for cells in pods]).any(axis=0)
+    end = int(np.flatnonzero(here)[-1]) + 1 if here.any() else 0
+    if 0 < end < len(here) and was_surplus(frame, node, float(frame.grid.times[end])):
+        judged[end:] = False
     return np.where(judged, (~here).astype(float), np.nan)
 
 

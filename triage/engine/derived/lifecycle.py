@@ -20,8 +20,11 @@ _AROUND = 45.0
 
 
 def turns(frame: Frame, _service: Subject) -> Floats | None:
-    """1 per cell length where the wanted number of replicas begins to fall after it rose, or to rise after it fell."""
-    wanted = first_measured(total(frame, "autoscaler.desired"), total(frame, "replicas.desired"))
+    """1 per cell length where the wanted number of replicas begins to fall after it rose, or to rise after it fell.
+
+    What was asked for in the end counts: an autoscaler's own wish may turn with each look, and waits before it is asked for.
+    """
+    wanted = first_measured(total(frame, "replicas.desired"), total(frame, "autoscaler.desired"))
     if wanted is None:
         return None
     out = np.where(np.isnan(wanted), np.nan, 0.0)
@@ -153,5 +156,5 @@ DERIVATIONS = (
         "service.failures", ("gateway.5xx", "gateway.upstream_5xx", "gateway.resets", "requests.failed", "http.5xx"), failures
     ),
     Derivation("service.failures_at_endings", ("service.failures", "service.ending"), failures_at_endings),
-    Derivation("replicas.turns", ("autoscaler.desired", "replicas.desired"), turns),
+    Derivation("replicas.turns", ("replicas.desired", "autoscaler.desired"), turns),
 )

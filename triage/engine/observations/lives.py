@@ -9,6 +9,7 @@ from math import inf
 import numpy as np
 import re2
 
+from triage.engine.derived.scaling import was_surplus
 from triage.engine.frame import Frame
 from triage.engine.observations.moments import Moment, Turn, measured, reported
 from triage.model.observation import Judged, Observation, Seen
@@ -158,7 +159,7 @@ def _planned(best: Moment, when: float, frame: Frame) -> str:
         return "yes"
     if any(_is_meant(event, best.subject, when) for event in frame.recording.events):
         return "yes"
-    if _fewer_are_wanted(frame, when) or _is_rolled(frame, when):
+    if _fewer_are_wanted(frame, when) or was_surplus(frame, best.subject, when) or _is_rolled(frame, when):
         return "yes"
     if best.turn in ("restarted", "ended", "killed", "unready") and best.subject.scope in (
         Scope.REPLICA,

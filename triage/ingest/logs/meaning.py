@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import re2
 
+from triage.ingest.logs.conjecture import CONJECTURE, without_guesses
 from triage.ingest.logs.context import Owned
 from triage.ingest.logs.engine_facts import recites_settings
 from triage.ingest.logs.forms import record_of
@@ -83,6 +84,7 @@ class _Book(NamedTuple):
     identity: int
     begins: int
     ends: int
+    conjecture: int
 
 
 @cache
@@ -90,7 +92,7 @@ def _book_of(told: Signatures) -> _Book:
     patterns = Patterns(told.lexicon)
     book = SignatureBook(told.lines, patterns)
     said = Statements(told.statements, told.harmless, patterns)
-    found = _Book(patterns, book, said, *(patterns.add(one) for one in (FAILURE, STRONG, IDENTITY, BEGINS, ENDS)))
+    found = _Book(patterns, book, said, *(patterns.add(one) for one in (FAILURE, STRONG, IDENTITY, BEGINS, ENDS, CONJECTURE)))
     patterns.compile()
     return found
 
@@ -141,6 +143,9 @@ class Meaning:
         text = unescaped(line.text)
         book = self._book
         keys = book.patterns.match(text)
+        if book.conjecture in keys:
+            text = without_guesses(text)
+            keys = book.patterns.match(text)
         if not keys:
             return ()
         if book.identity in keys:
@@ -259,7 +264,7 @@ class Meaning:
         self, name: str, fields: Mapping[str, str] | None, line: Line, shape: "_Shape", signatures_: tuple[str, ...]
     ) -> Event:
         if fields is None:
-            fields = self._book.statements.fields(name, unescaped(line.text), self._names) or {}
+            fields = self._book.statements.fields(name, without_guesses(unescaped(line.text)), self._names) or {}
         attrs = {
             **{key: redacted(value, _FIELD_LENGTH) for key, value in fields.items()},
             "emitter": self._emitter, "level": shape.level, "template": shape.template, "phase": line.phase,

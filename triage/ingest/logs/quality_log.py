@@ -46,16 +46,23 @@ _SCORES = frozenset(
         b"pass_ratio",
     }
 )
-_VERDICTS = frozenset({b"pass", b"passed", b"exact_match", b"correct", b"match", b"matches", b"ok"})
+_RATINGS = frozenset({b"rating", b"feedback", b"thumb", b"thumbs", b"vote"})
+"""Verdicts of people."""
+
+_VERDICTS = frozenset({b"pass", b"passed", b"exact_match", b"correct", b"match", b"matches", b"ok"}) | _RATINGS
 """Scores of which a bare yes or no is the verdict on one answer."""
 
-_RIGHT = frozenset({b"1", b"true", b"True", b"yes", b"pass"})
-_WRONG = frozenset({b"0", b"false", b"False", b"no", b"fail"})
+_RIGHT = frozenset({b"1", b"true", b"True", b"yes", b"pass", b"up", b"good", b"positive", b"like"})
+_WRONG = frozenset({b"0", b"false", b"False", b"no", b"fail", b"down", b"bad", b"negative", b"dislike"})
 
 _SIZES = frozenset({b"n", b"prompts", b"samples", b"questions", b"answers", b"total", b"cases"})
 """Names of the number of questions, where a score is given as a share."""
 
-_GROUPS = frozenset({b"pool", b"pod", b"replica", b"backend", b"version", b"image", b"model", b"region", b"shard", b"platform"})
+_GROUP = re2.compile(
+    rb"(?i)^(?:[a-z]+_)?(?:pool|pod|replica|backend|upstream|endpoint|engine|instance|worker|target|lane|arm|variant|version|image|model"
+    rb"|revision|release|deployment|track|region|zone|cluster|cell|site|dc|datacenter|shard|platform|host|node|gpu|card)$"
+)
+"""Names for where an answer was made. Others (suite, task, language) say what was asked, whose difficulty differs by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,30 +91,39 @@ class QualityLog:
         self._asked = _USUAL_SIZE
 
     def feed(self, line: bytes, time: float) -> None:
-        """Takes the scores of a line; groups are named before the scores that are theirs."""
+        """Takes the scores of a line: a single one is of whom the line names, of several each is of those named before it."""
         if not self._window.baseline_start <= time <= self._window.end:
             return
         pairs = _PAIR.findall(line)
         self._asked = next(
             (int(value) for key, value in pairs if key in _SIZES and value.isdigit() and len(value) < 7), self._asked
         )
+        scores = [score for key, value in pairs if (score := self._score(key, value)) is not None]
         group: list[tuple[str, str]] = []
         scored = False
         for key, value in pairs:
-            score = self._score(key, value) if key in _SCORES else None
-            if key in _GROUPS:
+            score = self._score(key, value) if len(scores) > 1 else None
+            if _GROUP.match(key):
                 group = [] if scored else group
                 scored = False
                 group.append((key.decode(), redacted_bytes(value, 120)))
-            elif score is not None and len(self._results) < _MAX_RESULTS:
-                self._results.append(Result(time, tuple(group), *score))
+            elif score is not None:
+                self._add(Result(time, tuple(group), *score))
                 scored = True
+        if len(scores) == 1:
+            self._add(Result(time, tuple(group), *scores[0]))
+
+    def _add(self, result: Result) -> None:
+        if len(self._results) < _MAX_RESULTS:
+            self._results.append(result)
 
     def _score(self, key: bytes, value: bytes) -> tuple[int, int] | None:
         """Right answers of so many: ``56/60``, ``match=0`` of one answer, or a share of as many questions as were named last.
 
         None if it is no score.
         """
+        if key not in _SCORES and key not in _RATINGS:
+            return None
         if key in _VERDICTS and value in _RIGHT | _WRONG:
             return int(value in _RIGHT), 1
         found = _SCORE.search(value)
