@@ -362,8 +362,9 @@ def unread(*, subject: str = "replica/a", count: int = 1, new: str = "yes", **at
 @pytest.mark.parametrize(
     ("seen", "state"),
     [
-        (odd("shift", "finished.length_ratio", since=None), Status.HEALTHY),
+        (odd("shift", "finished.length_ratio", since=None), Status.DEGRADED),
         (odd("instrument", "gap"), Status.HEALTHY),
+        (odd("change", "scale", subject="service/svc"), Status.HEALTHY),
         (odd("life", "ended"), Status.DEGRADED),
         (unread(level="error"), Status.HEALTHY),
         (odd("said", "residue", level="error"), Status.HEALTHY),
@@ -381,6 +382,7 @@ def unread(*, subject: str = "replica/a", count: int = 1, new: str = "yes", **at
     ids=[
         "odd",
         "an instrument that changed",
+        "somebody's work",
         "an end that nobody planned",
         "an engine's error",
         "an engine's error that asks for a reason",

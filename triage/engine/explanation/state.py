@@ -160,9 +160,10 @@ def state_of(vitals: Sequence[Vital], findings: Sequence[Finding], frame: Frame)
 
     It is an incident if promises are broken badly, or if something grave was found and nobody can say that no user suffers. It
     is healthy only if every promise is known to be kept, nothing that it is read from was asked for in vain, and nobody who may
-    speak for users says what was not understood. Whatever else is odd, while everybody gets an answer in time, is shown and no
-    more, unless a life ended or a line tells of a grave cause that no finding explains: a person has to look. Where nobody
-    measures how users are, what its own programs say of their end or of a cause decides.
+    speak for users says what was not understood. What programs complain of, what people do and what instruments lack, while
+    everybody gets an answer in time, is shown and no more. Where something that was measured or that happened, or a line of a
+    grave cause, is explained by nothing, it is degraded: a person has to look. Where nobody measures how users are, what its own
+    programs say of their end or of a cause decides.
     """
     severities = {finding.severity for finding in findings}
     broken = [vital for vital in vitals if vital.state is Promised.BROKEN]
@@ -177,7 +178,7 @@ def state_of(vitals: Sequence[Vital], findings: Sequence[Finding], frame: Frame)
     open_ = [vital for vital in vitals if vital.state is Promised.OPEN and not _was_taken_out(vital, frame)]
     if any(not _is_within(vital, vitals, changed=changed) for vital in open_) or not (enough_seen(vitals) or _runs_well(vitals)):
         return Status.INCONCLUSIVE
-    if any(one.sort == "life" or one.attrs.get("severity") == "critical" for one in odd):
+    if any(_is_grave(one) for one in odd):
         return Status.DEGRADED
     lost = NOTICED & frame.recording.unanswered.keys()
     return Status.INCONCLUSIVE if lost or any(_may_speak_for_users(one) for one in frame.seen.odd) else Status.HEALTHY
@@ -212,6 +213,11 @@ def _unexplained(frame: Frame, findings: Sequence[Finding]) -> list[Observation]
     told = {evidence.text for finding in findings for evidence in finding.evidence if evidence.text}
     odd = [one for one in frame.seen.odd if one.salient and one.text not in told]
     return [one for one in odd if one.sort != "instrument" or _is_new(one, frame)]
+
+
+def _is_grave(one: Observation) -> bool:
+    """Whether something odd is more than a complaint, somebody's work, or a hole in what is measured."""
+    return one.sort not in ("said", "change", "instrument") or one.attrs.get("severity") == "critical"
 
 
 def _may_slow(change: Observation) -> bool:
