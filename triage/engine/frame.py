@@ -3,6 +3,7 @@
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import pairwise
 from math import ceil
 from typing import TypeVar, cast
 
@@ -34,8 +35,14 @@ _LEAST_SECONDS = 1e-6
 _SLOWEST = 120.0
 """A source that speaks less often than this is taken at its word for no longer than one that does."""
 
+_PIECE = 1024
+"""Rows that go onto the grid at once: of some hundred samples each, they fit into the caches."""
+
 _SMALL = 64
 """Series of a panel that are copied beside those of others; of more the calls that this saves do not count."""
+
+_FEW_ORIGINS = 16
+"""Of more subjects than these origins are read all at once."""
 
 _NICE_STEPS = (1, 2, 4, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600)
 
@@ -52,6 +59,11 @@ class Block:
     subjects: tuple[Subject, ...]
     place: Mapping[Subject, int]
     cells: Floats
+
+    @cached_property
+    def is_one_value(self) -> bool:
+        """Whether all cells of all subjects are known and the same: nobody stands out in them."""
+        return _is_one_value(self.cells)
 
 
 @dataclass(frozen=True)
@@ -122,24 +134,34 @@ def _all_times(recording: Recording) -> Iterator[Floats]:
 
 def running(amounts: Floats) -> Floats:
     """Running totals from nought on, shape (R, T + 1)."""
-    return np.hstack((np.zeros((len(amounts), 1)), np.cumsum(amounts, axis=1)))
+    totals = np.zeros((len(amounts), amounts.shape[1] + 1))
+    np.cumsum(amounts, axis=1, out=totals[:, 1:])
+    return totals
+
+
+def _is_one_value(rows: Floats) -> bool:
+    """Whether all numbers are the same and known; most rows show at their ends that they are not."""
+    if not rows.size or not (rows[0] == rows[-1, -1]).all():
+        return False
+    return not any(rows.strides) or bool((rows == rows[0, 0]).all())
 
 
 def interpolated(at: Floats, known_at: Floats, rows: Floats) -> Floats:
     """Each row's value at some places, linear between those where it is known (as :func:`numpy.interp` of each row).
 
-    :param known_at: ascending, shape (K,)
+    :param at: ascending, as ``known_at`` is, shape (K,)
     :param rows: shape (R, K, ...)
     :returns: shape (R, number of places, ...)
     """
     left = np.searchsorted(known_at, at, side="right") - 1
-    inside = (left >= 0) & (left < len(known_at) - 1)
-    left = left.clip(0, len(known_at) - 1)
+    out = rows.take(left.clip(0), axis=1)
+    inside = slice(*np.searchsorted(left, [0, len(known_at) - 1]))
     begin, end = left[inside], left[inside] + 1
-    out = rows[:, left]
     shape = (-1, *(1 for _ in rows.shape[2:]))
-    slope = (rows[:, end] - rows[:, begin]) / (known_at[end] - known_at[begin]).reshape(shape)
-    out[:, inside] += slope * (at[inside] - known_at[begin]).reshape(shape)
+    slope = rows.take(end, axis=1) - out[:, inside]
+    slope /= (known_at[end] - known_at[begin]).reshape(shape)
+    slope *= (at[inside] - known_at[begin]).reshape(shape)
+    out[:, inside] += slope
     return out
 
 
@@ -162,6 +184,7 @@ class Origins(Mapping[tuple[str, Subject], Origin]):
         self._panels: dict[str, Sequence[Panel] | Sequence[HistogramPanel]] = {**recording.panels, **recording.histogram_panels}
         self._placed: dict[str, dict[Subject, tuple[Panel | HistogramPanel, int]]] = {}
         self._told: dict[tuple[str, Subject], Origin] = {}
+        self._read: set[str] = set()
 
     def _of(self, signal: str) -> Mapping[Subject, tuple[Panel | HistogramPanel, int]]:
         """Panel and row of each subject."""
@@ -170,6 +193,20 @@ class Origins(Mapping[tuple[str, Subject], Origin]):
             for panel in self._panels.get(signal, ()):
                 placed.update((subject, (panel, row)) for row, subject in enumerate(panel.subjects))
         return self._placed[signal]
+
+    def of(self, signal: str, subjects: Sequence[Subject]) -> list[Origin]:
+        """Where a signal of those of some subjects that have it came from; those of many are read panel by panel."""
+        if len(subjects) > _FEW_ORIGINS and signal not in self._read:
+            self._read.add(signal)
+            for panel in self._panels.get(signal, ()):
+                keys = ((signal, subject) for subject in panel.subjects)
+                self._told.update(zip(keys, panel.origins(slice(None)), strict=True))
+        return [origin for subject in subjects if (origin := self.get((signal, subject))) is not None]
+
+    def dialect_of(self, signal: str, subject: Subject) -> str:
+        """Who told a signal of a subject, which is known without a look at its selector; empty if nobody did."""
+        placed = self._of(signal).get(subject)
+        return placed[0].dialect if placed is not None else ""
 
     def __getitem__(self, key: tuple[str, Subject]) -> Origin:
         if key not in self._told:
@@ -208,7 +245,7 @@ class Frame:
         self._remembered: dict[Hashable, object] = {}
         self._totals: dict[str, tuple[Block, Block]] = {}
         self._derived: set[tuple[str, Subject]] = set()
-        self.origins: Mapping[tuple[str, Subject], Origin] = Origins(recording)
+        self.origins = Origins(recording)
         self.rejected: dict[str, str] = dict(recording.rejected)
         self.seen = Seen()
         """What is odd; empty until the observers have looked."""
@@ -218,11 +255,17 @@ class Frame:
         for panel, cells in self._panels_on_grid([panel for panels in recording.panels.values() for panel in panels]):
             self._cells.setdefault(panel.signal, {}).update(zip(panel.subjects, cells, strict=True))
             whole[panel.signal] = cells
-        self._cells = {signal: dict(sorted(self._cells.get(signal, {}).items())) for signal in recording.panels}
+        self._cells = {signal: self._cells.get(signal, {}) for signal in recording.panels}
         for signal, panels in recording.panels.items():
             subjects = tuple(self._cells[signal])
-            if len(panels) == 1 and subjects == tuple(panels[0].subjects):
+            if not self._are_in_order(subjects):
+                self._cells[signal] = dict(sorted(self._cells[signal].items()))
+            elif len(panels) == 1:
                 self._blocks[signal] = Block(subjects, self._placed(subjects), whole[signal])
+
+    def _are_in_order(self, subjects: tuple[Subject, ...]) -> bool:
+        """Whether subjects are sorted; many signals have the same ones."""
+        return subjects in self._places or all(one < other for one, other in pairwise(subjects))
 
     def _panels_on_grid(self, panels: Sequence[Panel]) -> Iterator[tuple[Panel, Floats]]:
         """Panels with their cells, shape (S, N); small ones that were read at the same moments go onto the grid together.
@@ -236,15 +279,36 @@ class Frame:
         placed: dict[int, Floats] = {}
         for (_, kind, _), several in together.items():
             values = several[0].values if len(several) == 1 else np.concatenate([panel.values for panel in several])
-            gaps = np.asarray(np.isnan(values).any(axis=1))
-            cells, told, begin = self._values_on_grid(several[0].times, values, gaps, kind), news(values, kind), 0
+            cells, told, gaps = self._lot_on_grid(several[0].times, values, kind)
+            begin = 0
             for panel in several:
                 rows = slice(begin, begin + len(panel.subjects))
                 begin = rows.stop
-                placed[id(panel)], self._news[panel] = cells[rows], np.packbits(told[rows], axis=1)
+                placed[id(panel)], self._news[panel] = cells[rows], told[rows]
                 if gaps[rows].any():
                     self._with_gaps.add(panel.signal)
         return ((panel, placed[id(panel)]) for panel in panels)
+
+    def _lot_on_grid(self, times: Floats, values: Floats, kind: Kind) -> tuple[Floats, Packed, Bools]:
+        """Series that were read at the same moments on the grid, what is :func:`news` in them, and which of them have gaps.
+
+        Where all say the same, they are one row that is seen many times; others go there some at a time, as many as caches hold.
+        """
+        if _is_one_value(values):
+            cells, told, gaps = self._piece_on_grid(times, values[:1], kind)
+            many = len(values)
+            return np.broadcast_to(cells, (many, cells.shape[1])), np.broadcast_to(told, (many, told.shape[1])), gaps.repeat(many)
+        cells, gaps = np.empty((len(values), len(self.grid.times))), np.empty(len(values), dtype=bool)
+        told = np.empty((len(values), -(-max(len(times) - 1, 0) // 8)), dtype=np.uint8)
+        for row in range(0, len(values), _PIECE):
+            piece = slice(row, row + _PIECE)
+            cells[piece], told[piece], gaps[piece] = self._piece_on_grid(times, values[piece], kind)
+        return cells, told, gaps
+
+    def _piece_on_grid(self, times: Floats, values: Floats, kind: Kind) -> tuple[Floats, Packed, Bools]:
+        """The same of so many that they are worked out at once."""
+        gaps = np.asarray(np.isnan(values).any(axis=1))
+        return self._values_on_grid(times, values, gaps, kind), np.packbits(news(values, kind), axis=1), gaps
 
     def _values_on_grid(self, times: Floats, values: Floats, gaps: Bools, kind: Kind) -> Floats:
         """Series that were read at the same moments on the grid, shape (S, N); those with gaps one by one.
@@ -315,7 +379,7 @@ class Frame:
         """
         told = ~np.isnan(rows).any(axis=0)
         if not told.all():
-            times, rows = times[told], rows[:, told]
+            times, rows = times[told], rows.compress(told, axis=1)
         if not len(times):
             return np.full((len(rows), len(self.grid.times)), np.nan)
         edges = np.concatenate(([self.grid.times[0] - self.grid.step], self.grid.times))
@@ -327,9 +391,8 @@ class Frame:
         low, high = np.searchsorted(times, edges[:-1], side="right"), np.searchsorted(times, edges[1:], side="right")
         padded = np.hstack((rows, np.zeros((len(rows), 1))))
         sums = np.add.reduceat(padded, np.append(low, high[-1]), axis=1)[:, :-1]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            means = sums / (high - low)
-        return np.where(high > low, means, held)
+        np.divide(sums, high - low, out=held, where=high > low)
+        return held
 
     def _staleness_with(self, times: Floats) -> float:
         """Seconds for which a sample speaks: sources that are read more seldom than others speak for longer."""
@@ -346,19 +409,23 @@ class Frame:
         before = np.concatenate(([times[0] - usual], times[:-1]))
         start = np.maximum(before, times - self._staleness_with(times))
         corners = np.stack((start, times), axis=1).ravel()
+        at_corners = np.arange(1, 2 * len(times) + 1) // 2  # a total is the same from a sample to where the next one begins
         seconds, amount = (
-            np.diff(interpolated(edges, corners, np.repeat(running(each), 2, axis=1)[:, 1:-1]), axis=1)
+            np.diff(interpolated(edges, corners, running(each).take(at_corners, axis=1)), axis=1)
             for each in ((times - start)[None, :], rates * (times - start))
         )
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(seconds > _LEAST_SECONDS, amount / seconds, np.nan)
+        cells = np.full(amount.shape, np.nan)
+        np.divide(amount, seconds, out=cells, where=seconds > _LEAST_SECONDS)
+        return cells
 
     def _held(self, times: Floats, rows: Floats) -> Floats:
         """The last value before each cell's end, if it is near enough, shape (R, N)."""
         ends = self.grid.times
         index = np.searchsorted(times, ends, side="right") - 1
         near = ends - times[index.clip(0)] <= self._staleness_with(times)
-        return np.where((index >= 0) & near, rows[:, index.clip(0)], np.nan)
+        held = rows.take(index.clip(0), axis=1)
+        held[:, (index < 0) | ~near] = np.nan
+        return held
 
     def put(self, signal: str, subject: Subject, cells: Floats) -> None:
         """Adds a derived signal of one subject, unless all of it is unknown."""

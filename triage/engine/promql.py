@@ -10,7 +10,7 @@ from triage.model.units import promql_duration
 from triage.model.vocabulary import Combine, Kind
 
 _AGGREGATE = {"sum": "sum", "mean": "avg", "max": "max", "min": "min"}
-_MATCHER = re.compile(r'(\w+)(=~|!~|!=|=)"((?:[^"\\]|\\.)*)"')
+_MATCHER = re.compile(r'(\w+)(=~|!~|!=|=)"([^"\\]*(?:\\.[^"\\]*)*)"')
 _MEANS_SOMETHING = re.compile(r"[\\.+*?()|\[\]{}^$]")
 
 _LONGEST = 600
@@ -92,6 +92,8 @@ def _merged(origins: Sequence[Origin]) -> tuple[tuple[str, ...], tuple[str, ...]
     """Selectors that find the series of all of these, one for each name, and the labels in which they differ."""
     if len(origins) == 1:
         return (origins[0].selector, *origins[0].more), ()
+    if len(origins) > _LONGEST and _are_too_many(origins):
+        return None
     sets = [dict(_matchers(origin.selector)) for origin in origins]
     if len({frozenset(some) for some in sets}) > 1:
         return None
@@ -113,6 +115,20 @@ def _merged(origins: Sequence[Origin]) -> tuple[tuple[str, ...], tuple[str, ...]
     return tuple(f"{name}{{{inner}}}" if inner else name for name in names), tuple(label for (label, _), _ in chosen)
 
 
+def _are_too_many(origins: Sequence[Origin]) -> bool:
+    """Whether the values of a label are too long to list: of more subjects than :data:`_LONGEST` all that differ must be."""
+    values: dict[str, set[str]] = {}
+    letters: dict[str, int] = {}
+    for origin in origins:
+        for label, _, value in _conditions(origin.selector):
+            if value not in (several := values.setdefault(label, set())):
+                several.add(value)
+                letters[label] = letters.get(label, -1) + len(value) + 1
+                if letters[label] > _LONGEST:
+                    return True
+    return False
+
+
 def _product(listed: Sequence[tuple[tuple[str, str], list[str]]]) -> int:
     """How many combinations of values there are."""
     product = 1
@@ -123,19 +139,24 @@ def _product(listed: Sequence[tuple[tuple[str, str], list[str]]]) -> int:
 
 def shared_selector(origins: Sequence[Origin]) -> str:
     """A selector of what several series have in common; it may find others, too."""
-    common = _matchers(origins[0].selector)
+    common = _conditions(origins[0].selector)
     for origin in origins[1:]:
-        own = frozenset(_matchers(origin.selector))
-        common = tuple(matcher for matcher in common if matcher in own)
-    inner = ",".join(f'{label}{operator}"{value}"' for (label, operator), value in common)
+        own = _conditions(origin.selector)
+        common = [matcher for matcher in common if matcher in own]
+    inner = ",".join(f'{label}{operator}"{value}"' for label, operator, value in common)
     name = origins[0].selector.partition("{")[0]
     return f"{name}{{{inner}}}" if inner else name
 
 
+def _conditions(selector: str) -> list[tuple[str, str, str]]:
+    """The conditions of a selector: label, operator, and the value as it is written. Its name is passed over: it takes most."""
+    return _MATCHER.findall(selector, selector.find("{") + 1)
+
+
 @lru_cache(maxsize=4096)
 def _matchers(selector: str) -> tuple[tuple[tuple[str, str], str], ...]:
-    """The conditions of a selector: label and operator, and the value as it is written."""
-    return tuple(((found[1], found[2]), found[3]) for found in _MATCHER.finditer(selector))
+    """The same, label and operator together."""
+    return tuple(((label, operator), value) for label, operator, value in _conditions(selector))
 
 
 def _literal(escaped: str) -> str:

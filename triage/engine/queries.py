@@ -644,7 +644,7 @@ def _held(frame: Frame, signal: str, subjects: Sequence[Subject]) -> list[Series
 
 def _parts_of(frame: Frame, signal: str, subjects: Sequence[Subject], across: Combine) -> tuple[Part, ...] | None:
     """The series of a measured signal of subjects; None if one of them is not measured, or cannot be said."""
-    origins = [origin for subject in subjects if (origin := frame.origins.get((signal, subject))) is not None]
+    origins = frame.origins.of(signal, subjects)
     if len(origins) < len(subjects) or not _are_measured(frame, signal, subjects):
         return None
     return parts_of(origins, across, catalogue()[signal].kind)
@@ -682,8 +682,8 @@ def _are_same(one: Floats, other: Floats) -> bool:
 
 def _having(frame: Frame, signal: str, subjects: Sequence[Subject]) -> list[Subject]:
     """Those of the subjects that have a signal, or of the service all that have it."""
-    having = frame.subjects_of(signal)
-    own = [subject for subject in having if subject in subjects]
+    having, asked = frame.subjects_of(signal), frozenset(subjects)
+    own = [subject for subject in having if subject in asked]
     return own or (having if any(subject.scope is Scope.SERVICE for subject in subjects) else [])
 
 
@@ -731,10 +731,11 @@ def _leaves(frame: Frame, signal: str, subjects: Sequence[Subject]) -> dict[str,
 
 def _related(frame: Frame, signal: str, subjects: Sequence[Subject]) -> list[Subject]:
     """Whose values of a signal a value of subjects can rest on."""
-    having = frame.subjects_of(signal)
-    own = [one for one in having if one in subjects]
+    having, asked = frame.subjects_of(signal), frozenset(subjects)
+    if own := [one for one in having if one in asked]:
+        return own
     near = {other for subject in subjects for other in frame.related(subject, catalogue()[signal].scope)}
-    return own or [one for one in having if one in near] or having
+    return [one for one in having if one in near] or having
 
 
 def _at_its_endpoint(origin: Origin | None) -> str:
@@ -748,7 +749,7 @@ def _at_its_endpoint(origin: Origin | None) -> str:
 
 def _to_look_at(frame: Frame, signal: str, subjects: Sequence[Subject], span: slice) -> str:
     """PromQL that shows a measured signal over a span: its mean, however its series are put together."""
-    origins = [origin for one in subjects if (origin := frame.origins.get((signal, one))) is not None and origin.selector]
+    origins = [origin for origin in frame.origins.of(signal, subjects) if origin.selector]
     if not origins:
         return ""
     how = catalogue()[signal].combine
@@ -759,7 +760,7 @@ def _to_look_at(frame: Frame, signal: str, subjects: Sequence[Subject], span: sl
     times, step = frame.grid.times, frame.grid.step
     end, length = float(times[span.stop - 1]), (span.stop - span.start) * step
     at, window = Moment(end).text, promql_duration(length)
-    selector = shared_selector(origins)
+    selector = frame.remembered(("shared selector", signal, tuple(subjects)), lambda: shared_selector(origins))
     if catalogue()[signal].kind is Kind.DISTRIBUTION:
         sums, counts = sum_and_count(Part((selector, *origins[0].more), origins[0]))
         return f"sum(rate({sums}[{window}]{at})) / sum(rate({counts}[{window}]{at}))"

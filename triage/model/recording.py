@@ -586,7 +586,13 @@ class Recording:
 
     def whole_of(self, subject: Subject) -> Subject | None:
         """The replica that an engine is one of several of; None if it stands for itself."""
-        return next((target for target in self.links.get(subject, ()) if target.scope is subject.scope), None)
+        return self._whole.get(subject)
+
+    @cached_property
+    def _whole(self) -> dict[Subject, Subject]:
+        """The replica of each engine that is one of several of it."""
+        pairs = ((one, target) for one, targets in self.links.items() for target in reversed(targets))
+        return {one: target for one, target in pairs if target.scope is one.scope}
 
     def engines_of(self, replica: Subject) -> list[Subject]:
         """The engines behind one target, sorted; none if it has but one."""

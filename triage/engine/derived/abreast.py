@@ -1,6 +1,7 @@
 """Subjects side by side: what is worked out of cells alone is worked out of all of them at once."""
 
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 
 import numpy as np
 
@@ -35,7 +36,15 @@ class Abreast(Frame):
 def alike(frame: Frame, subjects: Sequence[Subject], signals: Sequence[str]) -> list[list[Subject]]:
     """Subjects in groups of whom the same of some signals were measured."""
     groups: dict[tuple[bool, ...], list[Subject]] = {}
-    for subject in subjects:
-        told = tuple(frame.cells(name, subject) is not None or frame.histogram(name, subject) is not None for name in signals)
-        groups.setdefault(told, []).append(subject)
+    told = [measured for name in signals if any(measured := _measured(frame, name, subjects))]
+    for subject, its in zip(subjects, zip(*told, strict=True) if told else repeat(()), strict=bool(told)):
+        groups.setdefault(its, []).append(subject)
     return list(groups.values())
+
+
+def _measured(frame: Frame, signal: str, subjects: Sequence[Subject]) -> list[bool]:
+    """Of which subjects a signal was measured."""
+    if not frame.has(signal):
+        return []
+    own, spread = frame.of(signal), frame.histograms(signal)
+    return [one in own or one in spread or frame.cells(signal, one) is not None for one in subjects]

@@ -92,7 +92,7 @@ def _unnamed_since(frame: Frame, replica: Subject) -> float:
 def _bridged(here: Bools, start: Floats | None) -> Bools:
     """Silences after which the same process goes on are gaps in the samples: it lived all the time."""
     out = here.copy()
-    if start is None:
+    if start is None or here.all():
         return out
     told = np.flatnonzero(here & ~np.isnan(start))
     for before, after in pairwise(told):
@@ -103,8 +103,9 @@ def _bridged(here: Bools, start: Floats | None) -> Bools:
 
 def _is_known_by_its_log(frame: Frame, replica: Subject) -> bool:
     """Whether all that is known of an engine stands in its log, where idle engines write nothing."""
-    origins = [frame.origins.get((name, replica)) for name in _SIGNS_OF_LIFE if frame.cells(name, replica) is not None]
-    return all(origin is not None and origin.dialect == LOG for origin in origins)
+    return all(
+        frame.origins.dialect_of(name, replica) == LOG for name in _SIGNS_OF_LIFE if frame.cells(name, replica) is not None
+    )
 
 
 def _between_lines(frame: Frame, replica: Subject, here: Bools, told: Bools) -> tuple[Bools, Bools]:
@@ -271,15 +272,14 @@ def _runs(flags: Bools) -> Iterator[tuple[int, int]]:
 
 def _beats_all_the_time(frame: Frame, signal: str, replica: Subject) -> bool:
     """Whether a counter moves while requests are worked on, and not only when they end."""
-    origin = frame.origins.get((signal, replica))
-    return not (signal.startswith("tokens.") and origin is not None and origin.dialect in _COUNTED_AT_THE_END)
+    return not (signal.startswith("tokens.") and frame.origins.dialect_of(signal, replica) in _COUNTED_AT_THE_END)
 
 
 def _sampled(frame: Frame, signal: str, replica: Subject) -> Bools:
     """Cells in which a sample of a gauge lies; in others its last value is held, which is no news."""
     edges = np.concatenate(([frame.grid.times[0] - frame.grid.step], frame.grid.times))
-    one = frame.recording.series_of(signal, replica)
-    times = np.zeros(0) if one is None else one.times
+    told = frame.recording.times_of(signal, replica)
+    times = np.zeros(0) if told is None else told
     return np.asarray(np.diff(np.searchsorted(times, edges, side="right")) > 0)
 
 

@@ -1,6 +1,6 @@
 """Machines as a whole: hosts that fall silent, memory that only grows, card memory that no living engine owns."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -129,11 +129,15 @@ def context_ratio(frame: Frame, replica: Subject) -> Floats | None:
 def memory_unowned(frame: Frame, card: Subject) -> Floats | None:
     """Share of a card's memory in use while none of the engines on it gives signs of life; NaN while one does."""
     share = frame.cells("gpu.mem_ratio", card)
-    owners = [target for target in frame.recording.links.get(card, ()) if target.scope is Scope.REPLICA]
-    lost = [cells for owner in owners if (cells := frame.cells("replica.lost", owner)) is not None]
-    if share is None or not lost:
-        return None
-    return np.where((np.stack(lost) == 1).all(axis=0), share, np.nan)
+    owners = tuple(target for target in frame.recording.links.get(card, ()) if target.scope is Scope.REPLICA)
+    gone = frame.remembered(("all lost", owners), lambda: _are_all_lost(frame, owners))
+    return None if share is None or not gone.any() else np.where(gone, share, np.nan)
+
+
+def _are_all_lost(frame: Frame, replicas: Sequence[Subject]) -> Bools:
+    """Where none of some replicas gives signs of life; nowhere, where nobody can tell."""
+    lost = [cells for one in replicas if (cells := frame.cells("replica.lost", one)) is not None]
+    return np.asarray((np.stack(lost) == 1).all(axis=0)) if lost else np.zeros(len(frame.grid.times), dtype=bool)
 
 
 def _mem_ratio(frame: Frame, card: Subject) -> Floats | None:
@@ -150,18 +154,18 @@ def _gpu_lost(frame: Frame, card: Subject) -> Floats | None:
     node = next((target for target in frame.recording.links.get(card, ()) if target.scope is Scope.NODE), None)
     if own is None or node is None:
         return None
-    known = frame.remembered(("cards on", node), lambda: _known_on(frame, node, rows))
-    if len(known) < 2:
-        return None
-    here = ~np.isnan(own)
-    seen = known.sum(axis=0) > here
-    return np.where(np.maximum.accumulate(here) & seen, (~here).astype(float), np.nan)
+    return frame.remembered(("cards lost on", node), lambda: _lost_on(frame, node, rows)).get(card)
 
 
-def _known_on(frame: Frame, node: Subject, rows: Mapping[Subject, Floats]) -> Bools:
-    """Where each of the cards of a host has values, shape (cards, N)."""
+def _lost_on(frame: Frame, node: Subject, rows: Mapping[Subject, Floats]) -> Mapping[Subject, Floats]:
+    """The same of all cards of a host, if it has several."""
     cards = [one for one in frame.recording.cards_of(node) if one in rows]
-    return np.asarray(~np.isnan(np.array([rows[card] for card in cards])))
+    if len(cards) < 2:
+        return {}
+    here = ~np.isnan(np.array([rows[card] for card in cards]))
+    seen = here.sum(axis=0) > here
+    lost = np.where(np.maximum.accumulate(here, axis=1) & seen, (~here).astype(float), np.nan)
+    return dict(zip(cards, lost, strict=True))
 
 
 DERIVATIONS = (

@@ -192,8 +192,7 @@ def _weights_read(frame: Frame, replica: Subject, cards: int | None) -> float | 
 def _cache_read(frame: Frame, replica: Subject, cards: int) -> Floats | None:
     """Bytes of KV in use on each card; None if unknown, or where not all of it is read in a step."""
     shape = shape_of(facts_of(frame, replica))
-    origins = [frame.origins.get((name, replica)) for name in ("kv.used", "kv.usage")]
-    if shape.window_layers or any(origin is not None and origin.dialect in _RESERVING for origin in origins):
+    if shape.window_layers or any(frame.origins.dialect_of(name, replica) in _RESERVING for name in ("kv.used", "kv.usage")):
         return None
     per_token = kv_bytes_per_token(shape, text(frame.recording.fact("kv_cache_dtype", replica)), cards)
     usage, capacity = frame.cells("kv.usage", replica), frame.cells("kv.capacity", replica)
@@ -312,7 +311,7 @@ DERIVATIONS = (
     Derivation("batch.offered_load", (*_HELD, "latency.e2e", "latency.queue", "batch.limit"), offered_load),
     Derivation("engine.bandwidth_ratio", ("bytes.read", "bytes.written"), engine_bandwidth_ratio),
     Derivation("engine.compute_ratio", ("flops",), engine_compute_ratio),
-    Derivation("gpu.dram_busy", ("gpu.dram_active", "gpu.engine_active", "gpu.util"), dram_busy),
+    Derivation("gpu.dram_busy", ("gpu.dram_active", "gpu.engine_active", "gpu.util"), dram_busy, abreast=True),
     Derivation("decode.floor", ("kv.used", "kv.usage", "kv.capacity"), decode_floor),
     Derivation("decode.floor_ratio", ("decode.floor", "latency.itl", "spec.drafts", "spec.draft_tokens"), decode_floor_ratio),
     Derivation("gpu.bandwidth_ratio", ("engine.bandwidth_ratio",), gpu_bandwidth_ratio),

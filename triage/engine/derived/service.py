@@ -54,7 +54,7 @@ def _amplification(frame: Frame, _service: Subject) -> Floats | None:
 
 def _counted_by(frame: Frame, signal: str) -> set[str]:
     """Dialects of those who measure a signal."""
-    return {frame.origins[signal, subject].dialect for subject in frame.of(signal) if (signal, subject) in frame.origins}
+    return {frame.origins.dialect_of(signal, subject) for subject in frame.of(signal)} - {""}
 
 
 def _load_per_replica(frame: Frame, service: Subject) -> Floats | None:

@@ -1,13 +1,16 @@
 """All signals as one matrix, so that hundreds of subjects are compared at once."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
 from triage.classes import dataclass
+from triage.engine.frame import Block as Cells
 from triage.engine.frame import Frame
-from triage.engine.observations.comparing import PER, WHILE, is_compared
+from triage.engine.observations.comparing import PER, WHILE, While, is_compared
+from triage.engine.observations.kinds import places_by_kind
 from triage.engine.statistics import MOMENT
 from triage.model.recording import Floats, Subject
 from triage.model.vocabulary import Combine, Kind, Scope, Signal, catalogue
@@ -18,6 +21,9 @@ Place = tuple[str, Subject]
 
 _MOST_ROWS = 1024
 """Rows that are compared in one go: more need more memory and are no faster."""
+
+_FEW = 3
+"""Twins of which one can be odd."""
 
 _PARTS = 4.0
 """A moment is no longer than this part of the window."""
@@ -67,14 +73,23 @@ def curves_of(frame: Frame) -> Iterator[Curves]:
     rows = 0
     for signal in catalogue().values():
         if is_compared(signal) and frame.has(signal.name) and signal.name not in frame.rejected:
-            block = _with_all(block_of(frame, signal, frame.subjects_of(signal.name)), frame)
-            batch.append(block)
-            rows += len(block.subjects)
+            batch += _with_all(block_of(frame, signal, _to_compare(frame, signal)), frame)
+            rows = sum(len(block.subjects) for block in batch)
         if rows >= _MOST_ROWS:
             yield _together(batch, frame, work)
             batch, rows = [], 0
     if batch:
         yield _together(batch, frame, work)
+
+
+def _to_compare(frame: Frame, signal: Signal) -> Sequence[Subject]:
+    """Who has a signal; if it never was anything but one value, a few of each kind: they tell what all would."""
+    subjects = frame.subjects_of(signal.name)
+    is_plain = signal.kind is not Kind.DISTRIBUTION and signal.name not in PER and signal.name not in WHILE
+    if not is_plain or len(subjects) <= _FEW or not frame.block(signal.name).is_one_value:
+        return subjects
+    kinds = [places_by_kind(frame, scope, subjects) for scope in sorted({subject.scope for subject in subjects})]
+    return [subjects[place] for place in sorted(place for kind in kinds for some in kind for place in some[:_FEW].tolist())]
 
 
 def _work(frame: Frame) -> dict[Place, Floats]:
@@ -84,7 +99,7 @@ def _work(frame: Frame) -> dict[Place, Floats]:
     if not known:
         return {}
     blocks = [_with_all(block_of(frame, catalogue()[name], frame.subjects_of(name)), frame) for name in known]
-    curves = _together(blocks, frame, {})
+    curves = _together([block for several in blocks for block in several], frame, {})
     keys = zip(curves.signals, curves.subjects, strict=True)
     return {(signal.name, subject): curves.smooth[row] for row, (signal, subject) in enumerate(keys)}
 
@@ -95,41 +110,50 @@ class Block:
 
     :param members: how many subjects each row is made of, shape (K,)
     :param amount: shape (K, N)
-    :param weight: shape (K, N)
+    :param weight: whether anything is told, of a distribution how many observations per second; shape (K, N)
     """
 
     signal: Signal
     subjects: tuple[Subject, ...]
     members: tuple[int, ...]
     amount: Floats
-    weight: Floats
+    weight: Floats | Bools
 
 
 def block_of(frame: Frame, signal: Signal, subjects: Sequence[Subject]) -> Block:
     """A signal of subjects that have it, while it tells something."""
     ones = (1,) * len(subjects)
     if signal.kind is Kind.DISTRIBUTION:
-        pairs = [pair for subject in subjects if (pair := frame.sum_and_count(signal.name, subject)) is not None]
-        sums, counts = (np.array([pair[part] for pair in pairs]) for part in (0, 1))
+        sums, counts = (_rows_of(part, subjects) for part in frame.totals(signal.name))
         told = ~np.isnan(sums) & (counts > 0)
         return Block(signal, tuple(subjects), ones, np.where(told, sums, 0.0), np.where(told, counts, 0.0))
-    cells = _cells_of(frame, signal.name, subjects)
+    cells = _rows_of(frame.block(signal.name), subjects)
     told = ~np.isnan(cells)
-    known = told.copy()
+    known = told
     if signal.kind is Kind.RATE and signal.worse == "up":
-        for row in np.flatnonzero(~told[:, 0] & told.any(axis=1)).tolist():
+        late = np.flatnonzero(~told[:, 0] & told.any(axis=1)).tolist()
+        known = told.copy() if late else told
+        for row in late:
             known[row] |= _unborn(frame, signal, subjects[row], told[row])
     if (condition := WHILE.get(signal.name)) is not None:
-        for row, subject in enumerate(subjects):
-            other = frame.cells(condition.signal, subject)
-            with np.errstate(invalid="ignore"):
-                known[row] &= (other > condition.above) if other is not None else condition.else_always
-    return Block(signal, tuple(subjects), ones, np.where(known & told, cells, 0.0), known.astype(float))
+        known = known & _while(frame, condition, subjects, cells.shape)
+    both = known & told
+    return Block(signal, tuple(subjects), ones, cells if both.all() else np.where(both, cells, 0.0), known)
 
 
-def _cells_of(frame: Frame, signal: str, subjects: Sequence[Subject]) -> Floats:
+def _while(frame: Frame, condition: While, subjects: Sequence[Subject], shape: tuple[int, ...]) -> Bools:
+    """In which cells the other signal of each subject is above a value, shape (K, N)."""
+    holds = np.full(shape, condition.else_always)
+    having = [row for row, subject in enumerate(subjects) if frame.cells(condition.signal, subject) is not None]
+    if having:
+        others = [frame.cells(condition.signal, subjects[row]) for row in having]
+        with np.errstate(invalid="ignore"):
+            holds[having] = np.array(others) > condition.above
+    return holds
+
+
+def _rows_of(block: Cells, subjects: Sequence[Subject]) -> Floats:
     """Cells of subjects that have a signal, shape (K, N)."""
-    block = frame.block(signal)
     return block.cells if block.subjects == tuple(subjects) else block.cells[[block.place[subject] for subject in subjects]]
 
 
@@ -138,10 +162,10 @@ def _unborn(frame: Frame, signal: Signal, subject: Subject, known: Bools) -> Boo
 
     Only while other counters of the same program are there.
     """
-    origin = frame.origins.get((signal.name, subject))
-    if origin is None or known[0] or not known.any():
+    dialect = frame.origins.dialect_of(signal.name, subject)
+    if not dialect or known[0] or not known.any():
         return np.zeros(len(known), dtype=bool)
-    others = _spoken(frame).get((subject, origin.dialect))
+    others = _spoken(frame).get((subject, dialect))
     before = np.arange(len(known)) < known.argmax()
     return before & others if others is not None else np.zeros(len(known), dtype=bool)
 
@@ -153,24 +177,25 @@ def _spoken(frame: Frame) -> dict[tuple[Subject, str], Bools]:
 
 def _cells_of_counters(frame: Frame) -> dict[tuple[Subject, str], Bools]:
     spoken: dict[tuple[Subject, str], Bools] = {}
-    for (name, subject), origin in frame.origins.items():
-        cells = frame.measured(name, subject)
-        if cells is not None and catalogue()[name].kind is Kind.RATE:
-            row = spoken.setdefault((subject, origin.dialect), np.zeros(len(cells), dtype=bool))
+    for name, subject in frame.origins:
+        cells = frame.measured(name, subject) if catalogue()[name].kind is Kind.RATE else None
+        if cells is not None:
+            key = subject, frame.origins.dialect_of(name, subject)
+            row = spoken.setdefault(key, np.zeros(len(cells), dtype=bool))
             row |= ~np.isnan(cells)
     return spoken
 
 
-def _with_all(block: Block, frame: Frame) -> Block:
-    """The block with a row for all subjects together at its end, where there are several."""
+def _with_all(block: Block, frame: Frame) -> list[Block]:
+    """The block, and one of a single row for all subjects together, where there are several."""
     if len(block.subjects) < 2:
-        return block
+        return [block]
     amount, weight = block.amount, block.weight
     there = weight > 0
     if block.signal.kind is Kind.DISTRIBUTION or block.signal.combine is Combine.MEAN:
-        whole, divisor = amount.sum(axis=0), weight.sum(axis=0)
+        whole, divisor = amount.sum(axis=0), weight.sum(axis=0, dtype=float)
     else:
-        divisor = there.any(axis=0).astype(float)
+        divisor = there.any(axis=0)
         match block.signal.combine:
             case Combine.MAX:
                 whole = np.where(there, amount, -np.inf).max(axis=0)
@@ -178,52 +203,53 @@ def _with_all(block: Block, frame: Frame) -> Block:
                 whole = np.where(there, amount, np.inf).min(axis=0)
             case _:
                 whole = amount.sum(axis=0)
-        whole = np.where(divisor > 0, whole, 0.0)
-    return Block(
-        block.signal,
-        (*block.subjects, Subject(Scope.SERVICE, frame.recording.service)),
-        (*block.members, len(block.subjects)),
-        np.vstack((amount, whole)),
-        np.vstack((weight, divisor)),
-    )
+        whole = np.where(divisor, whole, 0.0)
+    everybody = (Subject(Scope.SERVICE, frame.recording.service),)
+    return [block, Block(block.signal, everybody, (len(block.subjects),), whole[None], divisor[None])]
 
 
 def _together(blocks: Sequence[Block], frame: Frame, work: Mapping[Place, Floats]) -> Curves:
-    """Blocks as curves."""
-    amount, weight = (np.concatenate(part) for part in ([one.amount for one in blocks], [one.weight for one in blocks]))
+    """Blocks as curves; those of one signal follow each other."""
+    amount = np.concatenate([one.amount for one in blocks])
+    weight = cast(Floats, np.concatenate([one.weight for one in blocks]))
     width = moment(frame)
+    is_whole = bool((weight == 1).all())  # known throughout: each row the same
     total = _rolled(amount, width)
-    count = _rolled(weight if (weight != 1).any() else weight[:1], width)  # known throughout: each row the same
-    ends = np.cumsum([len(block.subjects) for block in blocks]).tolist()
-    parts = [(block.signal, slice(end - len(block.subjects), end)) for block, end in zip(blocks, ends, strict=True)]
-    count = np.broadcast_to(count, total.shape)
+    count = np.broadcast_to(_rolled(weight[:1] if is_whole else weight, width), total.shape)
+    parts: dict[str, tuple[Signal, slice]] = {}
+    end = 0
+    for block in blocks:
+        begin, end = end, end + len(block.subjects)
+        _, before = parts.get(block.signal.name, (block.signal, slice(begin, begin)))
+        parts[block.signal.name] = block.signal, slice(before.start, end)
     there = samples = count  # of all but distributions a cell weighs 1 or 0
     if any(block.signal.kind is Kind.DISTRIBUTION for block in blocks):
         counted = np.zeros((len(amount), 1), dtype=bool)
-        for signal, rows in parts:
+        for signal, rows in parts.values():
             counted[rows] = signal.kind is Kind.DISTRIBUTION
-        there = _rolled((weight > 0).astype(float), width)
+        there = _rolled(weight > 0, width)
         samples = np.where(counted, count * frame.grid.step, there)
     with np.errstate(invalid="ignore", divide="ignore"):
-        values = amount / weight  # NaN where nothing is told: 0 / 0
+        values = amount if is_whole else amount / weight  # NaN where nothing is told: 0 / 0
     return Curves(
-        parts=parts,
+        parts=list(parts.values()),
         signals=[block.signal for block in blocks for _ in block.subjects],
         subjects=[subject for block in blocks for subject in block.subjects],
         members=np.array([number for block in blocks for number in block.members]),
         values=values,
-        smooth=np.divide(total, count, out=np.full(total.shape, np.nan), where=there > 0),
+        smooth=total / count if is_whole else np.divide(total, count, out=np.full(total.shape, np.nan), where=there > 0),
         samples=samples,
         width=width,
         work=work,
     )
 
 
-def _rolled(matrix: Floats, width: int) -> Floats:
+def _rolled(matrix: Floats | Bools, width: int) -> Floats:
     """Sum of the last ``width`` cells, shape (R, N)."""
-    total = np.cumsum(matrix, axis=1)
-    out = total.copy()
-    out[:, width:] -= total[:, :-width]
+    total = np.cumsum(matrix, axis=1, dtype=float)
+    out = np.empty_like(total)
+    out[:, :width] = total[:, :width]
+    np.subtract(total[:, width:], total[:, :-width], out=out[:, width:])
     return out
 
 

@@ -24,22 +24,30 @@ def at_limits(frame: Frame) -> Seen:
     odd: list[Observation] = []
     judged: set[Judged] = set()
     for limit in LIMITS:
-        shares = {one: share for one in frame.subjects_of(limit.part) if (share := _share(limit, one, frame)) is not None}
-        if shares:
-            odd += _at_one(limit, tuple(shares), np.array(list(shares.values())), frame, judged)
+        subjects = [one for one in frame.subjects_of(limit.part) if all(_known(frame, name, one) for name in _needs(limit))]
+        if subjects:
+            odd += _at_one(limit, subjects, _shares(limit, subjects, frame), frame, judged)
     return Seen(tuple(odd), frozenset(judged))
 
 
-def _share(limit: Limit, subject: Subject, frame: Frame) -> Floats | None:
-    """A signal as a share of its limit, shape (N,); None if one of them is unknown."""
-    part = frame.cells(limit.part, subject)
-    share = quotient(part, frame.cells(limit.whole, subject)) if limit.whole else part
+def _needs(limit: Limit) -> list[str]:
+    """The signals without which nobody can tell how near a signal is to its limit."""
     condition = WHILE.get(limit.part)
-    if share is None or condition is None:
-        return share
-    other = frame.cells(condition.signal, subject)
+    return [limit.part, *([limit.whole] if limit.whole else []), *([condition.signal] if condition is not None else [])]
+
+
+def _known(frame: Frame, signal: str, subject: Subject) -> bool:
+    return subject in frame.of(signal) or frame.cells(signal, subject) is not None
+
+
+def _shares(limit: Limit, subjects: Sequence[Subject], frame: Frame) -> Floats:
+    """A signal of some subjects as a share of its limit, shape (S, N), NaN where it tells nothing."""
+    part, *others = (np.array([frame.cells(name, one) for one in subjects]) for name in _needs(limit))
+    share = quotient(part, others[0]) if limit.whole else part
+    assert share is not None  # both are there
+    condition = WHILE.get(limit.part)
     with np.errstate(invalid="ignore"):
-        return None if other is None else np.where(other > condition.above, share, np.nan)
+        return share if condition is None else np.where(others[-1] > condition.above, share, np.nan)
 
 
 def _at_one(

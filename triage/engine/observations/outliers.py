@@ -151,7 +151,7 @@ def _measured(name: str, frame: Frame) -> list[Member]:
     if not subjects:
         return []
     block = block_of(frame, signal, subjects)
-    totals, counts = (part[:, span].sum(axis=1).tolist() for part in (block.amount, block.weight))
+    totals, counts = (part[:, span].sum(axis=1, dtype=float).tolist() for part in (block.amount, block.weight))
     counted = signal.kind is Kind.DISTRIBUTION
     found = []
     for subject, total, count in zip(subjects, totals, counts, strict=True):
@@ -205,7 +205,7 @@ def _means_in_window(name: str, frame: Frame) -> dict[Subject, float]:
     means: dict[Subject, float] = {}
     if block is not None:
         span = frame.grid.window
-        totals, counts = block.amount[:, span].sum(axis=1).tolist(), block.weight[:, span].sum(axis=1).tolist()
+        totals, counts = block.amount[:, span].sum(axis=1).tolist(), block.weight[:, span].sum(axis=1, dtype=float).tolist()
         means = {one: total / count for one, total, count in zip(block.subjects, totals, counts, strict=True) if count > 0}
     return means
 

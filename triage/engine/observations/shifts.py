@@ -1,6 +1,6 @@
 """Shifts against the own past: a signal of anybody that left its usual level, and since when."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from triage.engine.observations.telling import direction_of, shift, size_of
 from triage.engine.observations.twins import among_twins
 from triage.model.observation import Judged, Observation, Seen
 from triage.model.recording import Floats, Subject
-from triage.model.vocabulary import Kind, Scope
+from triage.model.vocabulary import Kind, Scope, Signal
 
 _LEAST_SAMPLES = 4
 """With fewer known cells than this nobody can tell a level from a blip."""
@@ -76,14 +76,14 @@ def _against_past(curves: Curves, frame: Frame) -> Seen:
     count = curves.smooth.shape[1]
     until = frame.grid.usual if frame.grid.usual >= _LEAST_SAMPLES else first + max((count - first) // _PART_OF_WINDOW, 1)
     smooth = _at_equal_work(curves, until)
-    known = ~np.isnan(smooth)
     told = (~np.isnan(curves.values[:, :until])).sum(axis=1) >= _LEAST_SAMPLES
-    told &= known[:, first:].sum(axis=1) >= _LEAST_SAMPLES
+    told &= (~np.isnan(smooth[:, first:])).sum(axis=1) >= _LEAST_SAMPLES
+    before, window = _reach(curves.smooth[:, :until]), _reach(smooth[:, first:])
     found: dict[int, list[Left]] = {}
     for up in (True, False):
-        rows = np.flatnonzero(told & _gone_beyond(curves.smooth[:, :until], smooth[:, first:], up=up))
-        usual = _usual(curves, rows, until)
-        runs = longest_runs(_left(rows, smooth[rows], usual, curves, up=up), known[rows], first)
+        rows = np.flatnonzero(told & _may_have_left(before, window, curves, up=up))
+        usual, own = _usual(curves, rows, until), smooth[rows]
+        runs = longest_runs(_left(rows, own, usual, curves, up=up), ~np.isnan(own), first)
         for place in np.flatnonzero(runs.length >= max(2, curves.width // 2)).tolist():
             left = Left(up, float(usual.level[place]), int(runs.start[place]), int(runs.stop[place]))
             found.setdefault(int(rows[place]), []).append(left)
@@ -119,11 +119,32 @@ def _at_equal_work(curves: Curves, until: int) -> Floats:
     return smooth
 
 
-def _gone_beyond(before: Floats, window: Floats, *, up: bool) -> Bools:
-    """Which curves went further than ever before: the others need no closer look."""
-    if up:
-        return np.asarray(np.fmax.reduce(window, axis=1) > np.fmax.reduce(before, axis=1))
-    return np.asarray(np.fmin.reduce(window, axis=1) < np.fmin.reduce(before, axis=1))
+def _reach(rows: Floats) -> tuple[Floats, Floats]:
+    """How low and how high curves went, shape (R,) each."""
+    return np.fmin.reduce(rows, axis=1), np.fmax.reduce(rows, axis=1)
+
+
+def _may_have_left(before: tuple[Floats, Floats], window: tuple[Floats, Floats], curves: Curves, *, up: bool) -> Bools:
+    """Which curves went further than ever before, and so far that it counts even against the other end of what was usual.
+
+    The others need no closer look: the usual level is no further off.
+    """
+    floor, least, counter, bounded = (curves.of_each(what) for what in _OF_SIGNALS)
+    (low, high), (lowest, highest) = before, window
+    value, usual = (highest, low) if up else (lowest, high)
+    apart = value - usual if up else usual - value
+    beyond = highest > high if up else lowest < low
+    far = apart > np.where(counter, 0.0, floor)
+    return np.asarray(beyond & far & (size_of(value, usual, floor, bounded, up=up) >= least))
+
+
+_OF_SIGNALS: Sequence[Callable[[Signal], float]] = (
+    floor_of,
+    least_size_of,
+    lambda signal: signal.kind is Kind.RATE,
+    lambda signal: signal.bounded,
+)
+"""What is asked of a signal: the difference and the ratio that count, whether it counts events, whether it fills up."""
 
 
 def _left(rows: Places, smooth: Floats, usual: Usual, curves: Curves, *, up: bool) -> Bools:
@@ -132,8 +153,7 @@ def _left(rows: Places, smooth: Floats, usual: Usual, curves: Curves, *, up: boo
     :param smooth: curves of the rows, shape (K, N)
     :returns: shape (K, N)
     """
-    of_signals = (floor_of, least_size_of, lambda signal: signal.kind is Kind.RATE, lambda signal: signal.bounded)
-    floor, least, counter, bounded = (curves.of_each(what)[rows, None] for what in of_signals)
+    floor, least, counter, bounded = (curves.of_each(what)[rows, None] for what in _OF_SIGNALS)
     level, low, high, noise = (column[:, None] for column in (usual.level, usual.low, usual.high, usual.noise))
     size = size_of(smooth, level, floor, bounded, up=up)
     apart = smooth - level if up else level - smooth

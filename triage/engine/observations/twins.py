@@ -5,10 +5,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from triage.classes import dataclass
-from triage.engine.derived.fleet import own_fact, role_of, version_of
+from triage.engine.derived.fleet import version_of
 from triage.engine.frame import Frame
 from triage.engine.observations.comparing import BEYOND, PER, floor_of, least_size_of
-from triage.engine.observations.curves import Bools, Curves, mean_of, median_of
+from triage.engine.observations.curves import Curves, mean_of, median_of
+from triage.engine.observations.kinds import Places, places_by_kind
 from triage.engine.observations.runs import change_between, longest_runs
 from triage.engine.observations.salience import must_be_explained
 from triage.engine.observations.telling import direction_of, shift, size_of
@@ -32,11 +33,11 @@ _TWINS = frozenset({Scope.REPLICA, Scope.GPU, Scope.NODE})
 class Group:
     """Twins in one signal.
 
-    :param rows: their rows in the curves
+    :param rows: their rows in the curves, shape (S,)
     """
 
     signal: Signal
-    rows: tuple[int, ...]
+    rows: Places
 
 
 def among_twins(curves: Curves, frame: Frame) -> Seen:
@@ -54,94 +55,87 @@ def among_twins(curves: Curves, frame: Frame) -> Seen:
     return Seen(tuple(odd), frozenset(judged))
 
 
-def kind_of(frame: Frame, subject: Subject) -> tuple[str, str]:
-    """What twins have in common: their part of the work and the kind of their cards."""
-    return frame.remembered(("twin", subject), lambda: _kind(frame, subject))
-
-
-def _kind(frame: Frame, subject: Subject) -> tuple[str, str]:
-    """The kind of a subject worked out."""
-    cards = [subject] if subject.scope is Scope.GPU else frame.related(subject, Scope.GPU)
-    models = {str(model) for card in cards if (model := own_fact(frame, card, "gpu_model")) is not None}
-    return role_of(frame, subject) if subject.scope is Scope.REPLICA else "", " ".join(sorted(models))
-
-
 def _groups(curves: Curves, frame: Frame) -> Iterator[Group]:
     """Rows that can be compared with each other; what all of them together are is none."""
-    grouped: dict[tuple[str, tuple[str, str]], list[int]] = {}
-    kinds: dict[Subject, tuple[str, str]] = frame.remembered("kinds of twins", dict)
     for signal, part in curves.parts:
-        for row, subject in enumerate(curves.subjects[part], part.start) if signal.scope in _TWINS else ():
-            if subject.scope is signal.scope:
-                if (kind := kinds.get(subject)) is None:
-                    kind = kinds[subject] = kind_of(frame, subject)
-                grouped.setdefault((signal.name, kind), []).append(row)
-    for rows in grouped.values():
-        if len(rows) > _LEAST_TWINS:
-            yield Group(curves.signals[rows[0]], tuple(rows))
+        for places in places_by_kind(frame, signal.scope, curves.subjects[part]) if signal.scope in _TWINS else ():
+            if len(places) > _LEAST_TWINS:
+                yield Group(signal, places + part.start)
 
 
 def _compared(groups: Sequence[Group], curves: Curves, frame: Frame) -> tuple[list[bool], list[Observation]]:
     """Groups of equally many members: which of them could be judged, and what was found."""
     first = frame.grid.first
-    rows = np.array([group.rows for group in groups])
-    smooth = _at_equal_work(groups, curves)
-    floor = np.array([floor_of(group.signal) for group in groups])[:, None, None]
-    there = (~np.isnan(smooth[:, :, first:])).sum(axis=2) >= _LEAST_CELLS
-    told = (there.sum(axis=1) > _LEAST_TWINS).tolist()
-    apart_at_all = np.fmax.reduce(smooth, axis=1) - np.fmin.reduce(smooth, axis=1) > floor[:, 0]
-    some = np.flatnonzero(apart_at_all[:, first:].any(axis=1) & np.array(told))
-    if not len(some):
-        return told, []
-    groups, rows, smooth, floor = [groups[number] for number in some.tolist()], rows[some], smooth[some], floor[some]
-    bounded = np.array([group.signal.bounded for group in groups])[:, None, None]
-    least = np.array([least_size_of(group.signal) for group in groups])[:, None, None]
-    usual, noise = _others(smooth)
-    known = ~np.isnan(smooth) & ~np.isnan(usual)
-    found: list[Observation] = []
-    for up in (True, False):
-        size = size_of(smooth, usual, floor, bounded, up=up)
-        apart = smooth - usual if up else usual - smooth
-        with np.errstate(invalid="ignore"):
-            holds: Bools = (size >= least) & (apart > np.maximum(BEYOND * noise, floor)) & known
-        flat = known.reshape(-1, known.shape[2])
-        runs = longest_runs(holds.reshape(flat.shape), flat, first)
-        for place in np.flatnonzero(runs.length >= max(2, curves.width)).tolist():
-            group, member = divmod(place, rows.shape[1])
-            span = int(runs.start[place]), int(runs.stop[place])
-            row, own, twins = int(rows[group, member]), smooth[group, member], usual[group, member]
-            found.append(_one(groups[group], row, span, own, twins, curves, frame, up=up))
-    return told, found
+    smooth = [_at_equal_work(group, curves) for group in groups]
+    told = [_are_known(rows[:, first:]) for rows in smooth]
+    some = [
+        (group, rows, *_others(rows))
+        for group, rows, is_told in zip(groups, smooth, told, strict=True)
+        if is_told and _may_differ(group.signal, rows[:, first:])
+    ]
+    return told, [one for up in (True, False) for each in some for one in _apart(*each, curves, frame, up=up)]
+
+
+def _are_known(window: Floats) -> bool:
+    """Whether enough is known of enough members."""
+    there = (~np.isnan(window)).sum(axis=1) >= _LEAST_CELLS
+    return int(there.sum()) > _LEAST_TWINS
+
+
+def _may_differ(signal: Signal, window: Floats) -> bool:
+    """Whether the greatest and the least of all members are far enough apart in any cell; if not, nobody is from the median."""
+    highest, lowest = np.fmax.reduce(window, axis=0), np.fmin.reduce(window, axis=0)
+    floor = np.array(floor_of(signal))
+    size = size_of(highest, lowest, floor, np.array(signal.bounded), up=True)
+    return bool(((highest - lowest > floor) & (size >= least_size_of(signal))).any())
+
+
+def _apart(
+    group: Group, smooth: Floats, usual: Floats, noise: Floats, curves: Curves, frame: Frame, *, up: bool
+) -> Iterator[Observation]:
+    """Members of a group that stand apart from the others in one direction.
+
+    :param smooth: shape (S, N)
+    :param usual: median of the others, shape (S, N), or (1, N) where it is the same for all; ``noise`` likewise
+    """
+    first, floor, least = frame.grid.first, floor_of(group.signal), least_size_of(group.signal)
+    apart = smooth - usual if up else usual - smooth
+    beyond = apart > np.maximum(BEYOND * noise, floor)
+    far = np.flatnonzero(beyond[:, first:].any(axis=1))
+    own, twins = smooth[far], np.broadcast_to(usual, smooth.shape)[far]
+    size = size_of(own, twins, np.array(floor), np.array(group.signal.bounded), up=up)
+    known = ~np.isnan(own) & ~np.isnan(twins)
+    runs = longest_runs((size >= least) & beyond[far] & known, known, first)
+    for place in np.flatnonzero(runs.length >= max(2, curves.width)).tolist():
+        span = int(runs.start[place]), int(runs.stop[place])
+        yield _one(group, int(group.rows[far[place]]), span, own[place], twins[place], curves, frame, up=up)
 
 
 def _others(smooth: Floats) -> tuple[Floats, Floats]:
-    """For each member the median of the others, and how they scatter, shapes (G, S, N)."""
-    number = smooth.shape[1]
+    """For each member the median of the others, and how they scatter, shapes (S, N); (1, N) where they are the same for all."""
+    number = len(smooth)
     if number > _MANY:
-        middle = median_of(smooth, 1)
-        apart = 1.4826 * median_of(np.abs(smooth - middle), 1)
-        return np.broadcast_to(middle, smooth.shape), np.broadcast_to(apart, smooth.shape)
+        middle = median_of(smooth, 0)
+        return middle, 1.4826 * median_of(np.abs(smooth - middle), 0)
     usual, noise = np.empty_like(smooth), np.empty_like(smooth)
     for member in range(number):
-        others = np.delete(smooth, member, axis=1)
-        middle = median_of(others, 1)
-        enough = (~np.isnan(others)).sum(axis=1) >= _LEAST_TWINS
-        usual[:, member] = np.where(enough, middle[:, 0], np.nan)
-        noise[:, member] = 1.4826 * median_of(np.abs(others - middle), 1)[:, 0]
+        others = np.delete(smooth, member, axis=0)
+        middle = median_of(others, 0)
+        enough = (~np.isnan(others)).sum(axis=0) >= _LEAST_TWINS
+        usual[member] = np.where(enough, middle[0], np.nan)
+        noise[member] = 1.4826 * median_of(np.abs(others - middle), 0)[0]
     return usual, noise
 
 
-def _at_equal_work(groups: Sequence[Group], curves: Curves) -> Floats:
-    """Smoothed curves of groups, each divided by how much more work it had than its twins, shape (G, S, N)."""
-    smooth = np.stack([curves.smooth[list(group.rows)] for group in groups])
-    for number, group in enumerate(groups):
-        for work in PER.get(group.signal.name, ()):
-            others = [curves.work.get((work.signal, curves.subjects[row])) for row in group.rows]
-            amount = np.array([other for other in others if other is not None])
-            if len(amount) < len(others):
-                continue
+def _at_equal_work(group: Group, curves: Curves) -> Floats:
+    """Smoothed curves of a group, each divided by how much more work it had than its twins, shape (S, N)."""
+    smooth = curves.smooth[group.rows]
+    for work in PER.get(group.signal.name, ()):
+        others = [curves.work.get((work.signal, curves.subjects[row])) for row in group.rows.tolist()]
+        amount = np.array([other for other in others if other is not None])
+        if len(amount) == len(others):
             more = amount / np.maximum(median_of(amount, 0), 1.0)
-            smooth[number] /= np.maximum(np.where(np.isnan(more), 1.0, more), 1.0) ** work.exponent
+            smooth /= np.maximum(np.where(np.isnan(more), 1.0, more), 1.0) ** work.exponent
     return smooth
 
 
@@ -172,7 +166,7 @@ def _one(
         end=float(frame.grid.times[run[1] - 1]) if over else None,
         support=support,
         salient=must_be_explained(signal, "twins", direction_of(signal, up=up), size, lasted, support, frame),
-        attrs=_about(frame, subject, [curves.subjects[other] for other in group.rows if other != row]),
+        attrs=_about(frame, subject, [curves.subjects[other] for other in group.rows.tolist() if other != row]),
     )
 
 

@@ -67,7 +67,8 @@ class Count:
         """Requests lost and asked in a span. A counter of losses may begin with the first, so silence is none lost."""
         known = ~np.isnan(self.asked[span])
         asked = float(self.asked[span][known].sum()) * step
-        return min(max(float(np.nan_to_num(self.lost[span])[known].sum()) * step, 0.0), asked), asked
+        lost = self.lost[span][known]
+        return min(max(float(np.where(np.isnan(lost), 0.0, lost).sum()) * step, 0.0), asked), asked
 
 
 @dataclass(frozen=True)

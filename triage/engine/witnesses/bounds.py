@@ -64,18 +64,24 @@ def beyond_bounds(frame: Frame, _voices: Voices) -> Seen:
     odd: list[Observation] = list(_out_of_range(frame))
     judged: set[Judged] = set()
     for limit in _LIMITS:
-        for subject in sorted(frame.of(limit.signal)):
-            cells, most = frame.cells(limit.signal, subject), limit.limit(frame, subject)
-            if cells is None or most is None or np.isnan(cells + most).all():
-                continue
-            judged.add(("instrument", "beyond-physics", subject.scope))
-            beyond = np.where(most > 0, cells > limit.times * most, np.zeros(len(cells), dtype=bool))
-            if np.count_nonzero(beyond) >= _LEAST_CELLS:
-                odd.append(_observation(frame, limit, subject, beyond, cells, most))
-                for moment in frame.grid.times[beyond]:
-                    frame.forget(limit.signal, subject, float(moment) - frame.grid.step / 2, float(moment))
-    told = {subject for panels in frame.recording.panels.values() for panel in panels for subject in panel.subjects}
-    judged |= {("instrument", "below-zero", scope) for scope in {subject.scope for subject in told}}
+        pairs = [
+            (subject, cells, most)
+            for subject, cells in sorted(frame.of(limit.signal).items())
+            if (most := limit.limit(frame, subject)) is not None
+        ]
+        if not pairs:
+            continue
+        cells, most = (np.array([pair[part] for pair in pairs]) for part in (1, 2))
+        told = ~np.isnan(cells + most).all(axis=1)
+        judged |= {("instrument", "beyond-physics", pairs[row][0].scope) for row in np.flatnonzero(told).tolist()}
+        beyond = (most > 0) & (cells > limit.times * most)
+        for row in np.flatnonzero(told & (beyond.sum(axis=1) >= _LEAST_CELLS)).tolist():
+            subject = pairs[row][0]
+            odd.append(_observation(frame, limit, subject, beyond[row], cells[row], most[row]))
+            for moment in frame.grid.times[beyond[row]]:
+                frame.forget(limit.signal, subject, float(moment) - frame.grid.step / 2, float(moment))
+    heard = {subject for panels in frame.recording.panels.values() for panel in panels for subject in panel.subjects}
+    judged |= {("instrument", "below-zero", scope) for scope in {subject.scope for subject in heard}}
     return Seen(tuple(odd), frozenset(judged))
 
 

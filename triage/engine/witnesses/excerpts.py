@@ -47,5 +47,4 @@ def _counts_of(frame: Frame, subject: Subject) -> list[str]:
 
 
 def _is_of_log(frame: Frame, signal: str, subject: Subject) -> bool:
-    origin = frame.origins.get((signal, subject))
-    return origin is not None and origin.dialect == "log" and signal != _LINES
+    return frame.origins.dialect_of(signal, subject) == "log" and signal != _LINES

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from triage.engine.derived.arithmetic import first_measured, total
 from triage.engine.derived.fleet import alike
@@ -12,6 +13,8 @@ from triage.engine.witnesses.voices import Voices
 from triage.model.observation import Judged, Observation, Seen
 from triage.model.recording import Floats, Subject
 from triage.model.vocabulary import Kind, Scope, catalogue
+
+Bools = npt.NDArray[np.bool_]
 
 _WORK = (
     "tokens.generation",
@@ -91,19 +94,20 @@ def unwired(frame: Frame, _voices: Voices) -> Seen:
 def _constant(frame: Frame) -> Iterator[Observation]:
     """Signals of a replica that stay at nought while its other signals of work move, and the same signal at its twins."""
     for signal in _WORK:
-        rows = frame.of(signal)
-        if catalogue()[signal].kind is Kind.DISTRIBUTION or len(rows) < 3:
+        if catalogue()[signal].kind is Kind.DISTRIBUTION or len(frame.of(signal)) < 3:
             continue
-        moving = {subject for subject, cells in rows.items() if _moves(cells[frame.grid.window])}
-        for subject, cells in sorted(rows.items()):
-            known = cells[frame.grid.window]
-            known = known[~np.isnan(known)]
-            if subject in moving or len(known) < _LEAST_CELLS or np.any(known):
-                continue
+        block = frame.block(signal)
+        window = block.cells[:, frame.grid.window]
+        moves, known = _move(window), ~np.isnan(window)
+        moving = [block.subjects[row] for row in np.flatnonzero(moves).tolist()]
+        still = ~moves & (known.sum(axis=1) >= _LEAST_CELLS) & ~np.any(known & (window != 0), axis=1)
+        for subject in (block.subjects[row] for row in np.flatnonzero(still).tolist()):
             if sum(alike(frame, one, subject) for one in moving) < 2:
                 continue
             others = [
-                s for s in _WORK if s != signal and (c := frame.cells(s, subject)) is not None and _moves(c[frame.grid.window])
+                s
+                for s in _WORK
+                if s != signal and (c := frame.cells(s, subject)) is not None and _move(c[None, frame.grid.window])[0]
             ]
             if len(others) >= 2:
                 names = [catalogue()[one].noun for one in (signal, *others[:2])]
@@ -114,7 +118,7 @@ def _constant(frame: Frame) -> Iterator[Observation]:
 def _silenced(frame: Frame) -> Iterator[Observation]:
     """Distributions that took in every answer, and from some moment on none, while answers go on and their tokens, too."""
     for signal, siblings in _OF_EVERY_ANSWER.items():
-        for subject in sorted(frame.histograms(signal)):
+        for subject in _silent_at_the_end(frame, signal):
             counted = frame.sum_and_count(signal, subject)
             answers = next((found for name in siblings if (found := _ended(frame, name, subject)) is not None), None)
             if counted is None or answers is None:
@@ -134,13 +138,21 @@ def _silenced(frame: Frame) -> Iterator[Observation]:
             yield _observation("not-wired", subject, text, {"signal": signal}, frame)
 
 
+def _silent_at_the_end(frame: Frame, signal: str) -> list[Subject]:
+    """Who has a distribution that takes in nothing in the last cell."""
+    counts = frame.totals(signal)[1]
+    return [counts.subjects[row] for row in np.flatnonzero(~(counts.cells[:, -1] > 0)).tolist()]
+
+
 def _emptied(frame: Frame) -> Iterator[Observation]:
     """Gauges that were never nought and are exactly that from some moment on, while what they tell of goes on as before."""
     told: set[Subject] = set()
     for signal in (*_FELT, *_SHOWN):
         found: list[tuple[int, Subject, str]] = []
-        for subject, cells in sorted(frame.of(signal).items()):
-            at = None if subject in told else _emptied_at(cells, frame)
+        block = frame.block(signal)
+        for row in _nothing_at_the_end(block.cells):
+            subject = block.subjects[row]
+            at = None if subject in told else _emptied_at(block.cells[row], frame)
             effect = "" if at is None else _effect(frame, signal, subject, at)
             if at is not None and effect:
                 found.append((at, subject, effect))
@@ -153,6 +165,12 @@ def _emptied(frame: Frame) -> Iterator[Observation]:
             one = _observation("not-wired", whose, text, {"signal": signal}, frame)
             times = frame.grid.times
             yield replace(one, onset=(float(times[at - 1]), float(times[at])), support=len(found))
+
+
+def _nothing_at_the_end(cells: Floats) -> list[int]:
+    """Rows that were something and are nothing, or nobody knows what, in the last cell."""
+    last = cells[:, -1]
+    return np.flatnonzero(~((last < 0) | (last > 0)) & cells.any(axis=1)).tolist()
 
 
 def _effect(frame: Frame, signal: str, subject: Subject, at: int) -> str:
@@ -209,10 +227,10 @@ def _ended(frame: Frame, signal: str, subject: Subject) -> Floats | None:
     return frame.cells(signal, subject) if pair is None else pair[1]
 
 
-def _moves(cells: Floats) -> bool:
-    """Whether something is there nearly all the time."""
-    known = cells[~np.isnan(cells)]
-    return len(known) >= _LEAST_CELLS and float((known > 0).mean()) >= _ALWAYS
+def _move(cells: Floats) -> Bools:
+    """Of which rows something is there nearly all the time, shape (S,)."""
+    known = (~np.isnan(cells)).sum(axis=1)
+    return np.asarray((known >= _LEAST_CELLS) & ((cells > 0).sum(axis=1) / np.maximum(known, 1) >= _ALWAYS))
 
 
 def _disagreeing(frame: Frame) -> Iterator[Observation]:

@@ -136,6 +136,7 @@ class Voices:
             for row, subject in enumerate(lot.subjects):
                 if subject.scope is not Scope.CLIENT:
                     told.setdefault((lot.dialect, subject), []).append((lot, row))
+        self._holes: dict[tuple[int, float], list[Hole]] = {}
         paces: dict[frozenset[bytes], tuple[Floats, float]] = {}
         self.all = [Voice(*key, told[key], *_pace(told[key], paces)) for key in sorted(told)]
 
@@ -171,10 +172,13 @@ class Voices:
         return frozenset(voice.dialect for voice in self.all if voice.subject.scope is Scope.REPLICA)
 
     def holes_of(self, voice: Voice) -> list[Hole]:
-        """Times in which a voice is silent, its end included where others speak longer."""
+        """Times in which a voice is silent, its end included where others speak longer; most voices spoke at the same times."""
         if len(voice.times) < LEAST_SAMPLES or voice.step <= 0:
             return []
-        return list(_holes(voice.times, silent_after(voice.step), self.end))
+        key = id(voice.times), voice.step
+        if (known := self._holes.get(key)) is None:
+            known = self._holes[key] = list(_holes(voice.times, silent_after(voice.step), self.end))
+        return known
 
 
 def _is_heard(panel: AnyPanel) -> bool:
@@ -220,5 +224,5 @@ def common_holes(voices: Voices, end: float) -> list[Hole]:
     heard = [voice for voice in voices.all if len(voice.times) >= LEAST_SAMPLES and voice.step > 0]
     if len({voice.dialect for voice in heard}) < 2:
         return []
-    times = distinct(np.concatenate([voice.times for voice in heard]))
+    times = distinct(np.concatenate(list({id(voice.times): voice.times for voice in heard}.values())))
     return list(_holes(times, silent_after(min(voice.step for voice in heard)), end))

@@ -13,7 +13,7 @@ from triage.ingest.files.parquet.document import Document, read_document
 from triage.ingest.files.parquet.form import LABELS, PARTS, SCHEMA, SUM, VALUE, schema
 from triage.ingest.files.parquet.pages import Group, PageError, check_pages, row_groups
 from triage.ingest.files.parquet.refusals import damaged, short, unreadable
-from triage.ingest.files.parquet.store import Store
+from triage.ingest.files.parquet.store import Store, numbers_of, one_chunk
 from triage.model.recording import Chosen, Floats, HistogramPanel, Ints, Origin, Panel, Recording, SideBySide, Subject
 from triage.model.vocabulary import Kind, Scope, catalogue
 
@@ -152,7 +152,7 @@ def _labels(path: Path, file: "ParquetFile") -> _Labels:
         places[part],
         numbers["bound"].to_numpy(zero_copy_only=False),
         numbers["moments"].to_numpy().astype(np.int64),
-        numbers["origin"].fill_null(-1).to_numpy().astype(np.int64),
+        np.nan_to_num(numbers["origin"].to_numpy(zero_copy_only=False), nan=-1.0).astype(np.int64),
         numbers["born"].to_numpy(),
         numbers["fell"].to_numpy(),
         numbers["series"].to_numpy().astype(np.int64),
@@ -173,10 +173,10 @@ def _clocks(path: Path, file: "ParquetFile", groups: Sequence[Group], labels: _L
     if not groups:
         return []
     count = groups[0].rows
-    column = file.read_row_group(0, columns=["values"]).column(0).combine_chunks()
+    column = one_chunk(file.read_row_group(0, columns=["values"]).column(0))
     column.validate(full=True)
-    numbers, ends = column.flatten().to_numpy(zero_copy_only=False), column.offsets.to_numpy()
-    clocks = np.split(numbers, ends[1:-1])
+    numbers, lengths = numbers_of(column)
+    clocks = np.split(numbers, np.cumsum(lengths)[:-1])
     is_times = labels.part == 0
     in_place = is_times[:count].all() and not is_times[count:].any()
     if not in_place or not np.array_equal(labels.moments[:count], np.arange(count)):

@@ -65,8 +65,10 @@ class Store:
         if not len(rows):
             return []
         group = int(np.searchsorted(self.ends, rows[0], side="right"))
-        told: list[list[str]] = self._selectors_of(group).take(rows - (self.ends[group - 1] if group else 0)).to_pylist()
-        return told
+        places = rows - (self.ends[group - 1] if group else 0)
+        first, last = int(places.min()), int(places.max())
+        told: list[list[str]] = self._selectors_of(group).slice(first, last - first + 1).to_pylist()
+        return [told[place - first] for place in places.tolist()]
 
     def _group(self, group: int) -> Floats:
         """All numbers of a row group, one row after the other."""
@@ -91,7 +93,7 @@ class Store:
         import pyarrow as pa
 
         try:
-            column = self._file.read_row_group(group, columns=[name]).column(0).combine_chunks()
+            column = one_chunk(self._file.read_row_group(group, columns=[name]).column(0))
             column.validate(full=True)
         except (pa.ArrowException, OSError, ValueError) as error:
             raise unreadable(self._path, error) from error
@@ -103,11 +105,26 @@ class Store:
         :raises DataError: a row has more or fewer than its times, or one is not finite
         """
         rows = slice(int(self.ends[group - 1]) if group else 0, int(self.ends[group]))
-        numbers: Floats = column.flatten().to_numpy(zero_copy_only=False)
-        if not np.array_equal(np.diff(column.offsets.to_numpy()), self._lengths[rows]):
+        numbers, lengths = numbers_of(column)
+        if not np.array_equal(lengths, self._lengths[rows]):
             raise damaged(self._path, "its rows have not as many numbers as they have times")
         if not np.isfinite(numbers).all():
             gaps = np.repeat(self._gaps[rows], self._lengths[rows])
             if not (np.isfinite(numbers) | (np.isnan(numbers) & gaps)).all():
                 raise damaged(self._path, "it holds a time or value that is not finite")
         return numbers
+
+
+def one_chunk(column: "pa.ChunkedArray") -> "pa.Array":
+    """A column in one piece, as it mostly is: to put pieces together copies them."""
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def numbers_of(lists: "pa.ListArray") -> tuple[Floats, Ints]:
+    """All numbers of some lists one after the other, and how many each list has.
+
+    PyArrow's own ``flatten`` loads all of its functions that compute, which takes as long as to read five million numbers.
+    """
+    ends = lists.offsets.to_numpy()
+    numbers: Floats = lists.values.slice(ends[0], ends[-1] - ends[0]).to_numpy(zero_copy_only=False)
+    return numbers, np.diff(ends)
