@@ -328,29 +328,31 @@ def ruling_of(rule: Rule, asking: Asking) -> Ruling:
 
 def verdict_of(rule: Rule, judge: Judge) -> Verdict:
     """A rule's verdict on one subject, as :func:`answer_of` gives it with what it rests on."""
-    if any(_holds(alternative, judge) for alternative in rule.shows):
-        if rule.refuted_by is not None and judge.holds(rule.refuted_by):
-            return ABSENT
-        return PRESENT if _is_given(rule.needs, judge) else UNKNOWN
-    if rule.refuted_by is not None and judge.holds(rule.refuted_by):
+    holds = any(_holds(alternative, judge) for alternative in rule.shows)
+    if _is_refuted(rule.refuted_by, judge):
         return ABSENT
+    if holds:
+        return PRESENT if _is_given(rule.needs, judge) else UNKNOWN
     return ABSENT if all(_fails(alternative, judge) for alternative in rule.shows) else UNKNOWN
 
 
 def _holds(alternative: Alternative, judge: Judge) -> bool:
     """Whether an alternative holds, with what it needs and what refutes it."""
-    against = alternative.refuted_by
     return (
         judge.holds(alternative.condition)
         and _is_given(alternative.needs, judge)
-        and not (against is not None and judge.holds(against))
+        and not _is_refuted(alternative.refuted_by, judge)
     )
 
 
 def _fails(alternative: Alternative, judge: Judge) -> bool:
     """Whether an alternative is ruled out."""
-    against = alternative.refuted_by
-    return judge.fails(alternative.condition) or (against is not None and judge.holds(against))
+    return judge.fails(alternative.condition) or _is_refuted(alternative.refuted_by, judge)
+
+
+def _is_refuted(against: Condition | None, judge: Judge) -> bool:
+    """Whether what refutes a claim is known to be there."""
+    return against is not None and judge.holds(against)
 
 
 def _is_given(needs: Condition | None, judge: Judge) -> bool:

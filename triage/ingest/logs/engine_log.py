@@ -369,13 +369,8 @@ class EngineLog:
         size = self._facts.get("weights_gib")
         groups = {"seconds": f"{life.loaded - life.loads:g}"} | ({} if size is None else {"gib": f"{size}"})
         if slow_weights(groups):
-            kinds, meaning = (
-                "slow-weight-storage cold-start-too-slow",
-                "The weights were read far below the rate of any usual storage.",
-            )
-            attrs = {**groups, "role": "cause", "kinds": kinds, "meaning": meaning, "severity": "warning", "emitter": "engine"}
             text = f"weights were read for {groups['seconds']} s" + (f", {size} GiB" if size is not None else "")
-            self._add(Event(life.loads, "log", "weights-slow", self._subject, attrs, text, self._source))
+            self._add(Event(life.loads, "log", "weights-slow", self._subject, groups | _SLOW_WEIGHTS, text, self._source))
 
     def _say_arguments(self, life: Life) -> dict[str, str] | None:
         """An event with the arguments of a start, and what differs from the start before."""
@@ -458,6 +453,15 @@ _DEATHS = frozenset({
     "engine-dead", "engine-core-failed", "worker-failed", "native-crash", "scheduler-watchdog", "collective-teardown",
 })  # fmt: skip
 """Signatures by which an engine says that it ends."""
+
+_SLOW_WEIGHTS = {
+    "role": "cause",
+    "kinds": "slow-weight-storage cold-start-too-slow",
+    "meaning": "The weights were read far below the rate of any usual storage.",
+    "severity": "warning",
+    "emitter": "engine",
+}
+"""What the signature ``weights-slow`` says of one line, said of two."""
 
 _ENDS: dict[str, tuple[str, str, str]] = {
     "engine-crashed": ("consequence", "engine-dead", "the engine ended with an error"),

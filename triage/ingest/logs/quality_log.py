@@ -98,20 +98,20 @@ class QualityLog:
         self._asked = next(
             (int(value) for key, value in pairs if key in _SIZES and value.isdigit() and len(value) < 7), self._asked
         )
-        scores = [score for key, value in pairs if (score := self._score(key, value)) is not None]
+        scores = [self._score(key, value) for key, value in pairs]
+        told = [score for score in scores if score is not None]
         group: list[tuple[str, str]] = []
         scored = False
-        for key, value in pairs:
-            score = self._score(key, value) if len(scores) > 1 else None
+        for (key, value), score in zip(pairs, scores, strict=True):
             if _GROUP.match(key):
                 group = [] if scored else group
                 scored = False
                 group.append((key.decode(), redacted_bytes(value, 120)))
-            elif score is not None:
+            elif score is not None and len(told) > 1:
                 self._add(Result(time, tuple(group), *score))
                 scored = True
-        if len(scores) == 1:
-            self._add(Result(time, tuple(group), *scores[0]))
+        if len(told) == 1:
+            self._add(Result(time, tuple(group), *told[0]))
 
     def _add(self, result: Result) -> None:
         if len(self._results) < _MAX_RESULTS:
