@@ -337,6 +337,13 @@ def test_arrivals_at_engines_are_what_ended_and_what_piled_up() -> None:
     assert tail(frame, "service.arrivals") == pytest.approx(1 + 1 / 15)
 
 
+@pytest.mark.parametrize(("aborted", "arrivals"), [(0.5, 1.0), (3.0, 4.0)])
+def test_aborts_that_outnumber_all_that_ended_are_not_among_them(aborted: float, arrivals: float) -> None:
+    """Some engines count who is aborted while it waits in no total; fewer may be a part of it."""
+    frame = derived({"finished": 1.0, "finished.abort": aborted, "batch.running": 5.0})
+    assert tail(frame, "service.arrivals") == pytest.approx(arrivals)
+
+
 def test_attempts_per_request_and_where_they_multiply() -> None:
     """Clients repeat (attempts of distinct requests), or the gateway does (sent of received)."""
     client = derived({"requests.attempts": 30, "requests.distinct": 10, "requests.failed": 2, "requests.timeouts": 15})

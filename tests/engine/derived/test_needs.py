@@ -112,7 +112,7 @@ def recording(seed: int) -> Recording:
 def asked() -> dict[str, set[str]]:
     """What each derivation asked for, over many recordings."""
     found: dict[str, set[str]] = {name: set() for name in DERIVATIONS}
-    for seed in range(40):
+    for seed in range(100):
         Watched.asked = set()
         frame = Watched(recording(seed))
         with np.errstate(all="ignore"):

@@ -249,3 +249,14 @@ def test_recording_is_read_as_it_was_written(tmp_path: Path) -> None:
     recording = read_incident(folder(tmp_path / "a", CASE, scrapes()))
     write_recording(recording, tmp_path / "kept")
     assert tokens(read_any(tmp_path / "kept")) == tokens(recording)
+
+
+def test_a_log_that_is_called_after_the_host_of_an_address(tmp_path: Path) -> None:
+    """It is that of the only engine that is scraped there; of two on one host nobody can say whose it is."""
+    hosts = [{**ENGINE, "instance": f"{at}:8000"} for at in ("node-1.lan", "node-2.lan", "node-3.lan")]
+    hosts.append({**ENGINE, "instance": "node-3.lan:8001"})
+    line = "2026-09-21T14:18:50Z INFO [core.py:1] Avg generation throughput: 5.0 tokens/s, Running: 1 reqs, Waiting: 0 reqs\n"
+    logs = {f"logs__vllm-node-{number}.log": line for number in (2, 3)}
+    recording = read_incident(folder(tmp_path, metrics="".join(map(scrapes, hosts)).replace("# EOF\n", "") + "# EOF\n", **logs))
+    told = {one.subject.id for one in recording.series if one.origin.dialect == "log" and one.signal == "log.lines"}
+    assert told == {"node-2.lan:8000", "node-3"}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from triage.engine.derived.arithmetic import first_measured, own_total, rolled_mean, share, total
+from triage.engine.derived.arithmetic import first_measured, own_total, rolled, rolled_mean, share, total
 from triage.engine.derived.derivation import Derivation
 from triage.engine.derived.formula import First, Of, Ratio, Rest, Total
 from triage.engine.frame import Frame
@@ -19,6 +19,10 @@ Chosen: repetitions behind a gateway make two or three attempts of one request; 
 
 _MINUTE = 60.0
 """Chosen: seconds over which flows are held against each other; counters of two programs are read seconds apart."""
+
+
+_MOMENT, _MORE, _FEW = 300.0, 1.05, 5.0
+"""Chosen: seconds in which aborts are held against all that end; by which factor and how many they are surely more."""
 
 
 FINISHED = ("finished", "finished.stop", "finished.length", "finished.abort", "finished.error")
@@ -68,7 +72,22 @@ def _engine_arrivals(frame: Frame) -> Floats | None:
         return None
     inside = total(frame, "batch.running", "queue.waiting")
     growth = np.zeros(len(frame.grid.times)) if inside is None else np.diff(inside, prepend=inside[:1]) / frame.grid.step
-    return np.clip(together(ended, Combine.SUM) + np.nan_to_num(growth), 0.0, None)
+    whole = together(ended, Combine.SUM)
+    return np.clip(whole + _left_out(frame, whole) + np.nan_to_num(growth), 0.0, None)
+
+
+def _left_out(frame: Frame, ended: Floats) -> Floats:
+    """Aborted requests per second that the total of all that end does not hold: a part is never more than its whole.
+
+    SGLang counts who is aborted while it waits only as aborted.
+    """
+    aborted = total(frame, "finished.abort")
+    none = np.zeros(len(ended))
+    if aborted is None:
+        return none
+    width = max(1, round(_MOMENT / frame.grid.step))
+    more = rolled(aborted, width) > _MORE * rolled(np.where(np.isnan(aborted), np.nan, ended), width) + _FEW / frame.grid.step
+    return np.nan_to_num(aborted) if more.any() else none
 
 
 def demand(frame: Frame, service: Subject) -> Floats | None:

@@ -68,7 +68,7 @@ def occurred(occurrence: Occurrence, context: Context) -> Look:
         verdict,
         signal,
         f"{signal} ({stat})" if stat else signal,
-        lambda: (first.time if first else None, _until(found, context.frame)),
+        lambda: (_begun(found), _until(found, context.frame)),
         lambda span: Evidence(
             signal=signal,
             subject=str(first.subject if first and first.subject else context.subject),
@@ -85,6 +85,11 @@ def occurred(occurrence: Occurrence, context: Context) -> Look:
         ),
         occurrence.as_name,
     )
+
+
+def _begun(found: Sequence[Event]) -> float | None:
+    """When the first of several happened; None if somebody only saw how things stood, which was so before he looked."""
+    return min((event.time for event in found if event.attrs.get("snapshot") != "yes"), default=None)
 
 
 def _until(found: Sequence[Event], frame: Frame) -> float | None:

@@ -418,6 +418,17 @@ def _of_the_only_one(reading: LogReading, metrics: Recording) -> LogReading:
     )
 
 
+def _at_addresses(recording: Recording) -> dict[str, list[Subject]]:
+    """The engines at each host, as far as engines are called after the address where they are scraped."""
+    found: dict[str, list[Subject]] = {}
+    for replica in recording.subjects[Scope.REPLICA]:
+        name, colon, port = replica.id.rpartition(":")
+        if colon and port.isdigit():
+            for one in {name, name.partition(".")[0]} if not name.replace(".", "").isdigit() else {name}:
+                found.setdefault(one, []).append(replica)
+    return found
+
+
 def _emitter_subjects(recording: Recording) -> Callable[[str], Subject | None]:
     """Maps the name of a log's emitter to the subject it is about."""
     known = {subject.id: subject for scope in (Scope.NODE, Scope.GATEWAY, Scope.REPLICA) for subject in recording.subjects[scope]}
@@ -425,6 +436,7 @@ def _emitter_subjects(recording: Recording) -> Callable[[str], Subject | None]:
         engines = recording.replicas_of(host)
         if len(engines) == 1:
             known[engine_on(host.id)] = engines[0]
+    known |= {engine_on(name): engines[0] for name, engines in _at_addresses(recording).items() if len(engines) == 1}
 
     def find(name: str) -> Subject | None:
         if name in known:

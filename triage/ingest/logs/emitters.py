@@ -206,9 +206,11 @@ def emitter_of(stem: str, head: Iterable[bytes], subjects: Subjects, service: st
     if origin.node and kind in ON_NODES:
         name = _by_name(stem)[1] if named in ON_NODES and _by_name(stem)[1] != stem else origin.node
         return Emitter(kind, subjects(name) or Subject(Scope.NODE, name))
-    known = subjects(name) or subjects(stem) or (_known_within(stem, subjects) if kind == "engine" else None)
-    if kind == "engine" and known is not None and known.scope is Scope.NODE:
-        known = subjects(engine_on(known.id))
+    known = subjects(name) or subjects(stem)
+    if kind == "engine":
+        if known is not None and known.scope is Scope.NODE:
+            known = subjects(engine_on(known.id))
+        known = known or _known_within(stem, subjects)
     return Emitter(kind, known or _subject(kind, name if kind == named else _by_name(stem)[1], stem, service))
 
 
@@ -222,10 +224,11 @@ def engine_on(host: str) -> str:
 
 
 def _known_within(stem: str, subjects: Subjects) -> Subject | None:
-    """The replica whose name a file's name ends with, whatever stands before it (``llama-server-chat-0``)."""
+    """The replica whose name, or whose host's, a file's name ends with, whatever stands before it (``llama-server-chat-0``)."""
     words = stem.split("-")
-    rests = ("-".join(words[first:]) for first in range(1, min(len(words), _MAX_WORDS)))
-    return next((found for found in map(subjects, rests) if found is not None and found.scope is Scope.REPLICA), None)
+    rests = ["-".join(words[first:]) for first in range(min(len(words), _MAX_WORDS))]
+    names = [*rests[1:], *map(engine_on, rests)]
+    return next((found for found in map(subjects, names) if found is not None and found.scope is Scope.REPLICA), None)
 
 
 _MAX_WORDS = 12

@@ -293,6 +293,8 @@ class Meaning:
             "emitter": self._emitter,
             "meaning": signature.meaning,
         }
+        if signature.snapshot:
+            told["snapshot"] = "yes"
         phase = {"phase": line.phase} if line.phase else {}
         marks = line.marks if about is line.about else _marks(about)
         return Event(

@@ -67,6 +67,7 @@ class Signature(Concepts):
     :param made_from: instead of concepts: lines of that signature become this one when their numbers say so
     :param emitters: kinds of emitter that can print it (``from`` in the file); any if empty. Who is unknown (``other``) may, too
     :param strict: the words are ambiguous, so that an emitter that is not known is not believed
+    :param snapshot: it shows how things stood when somebody looked (a stack); when that came about nobody can say
     :param role: ``cause`` may be the first domino, a ``consequence`` follows from something before it, ``info`` is said in health
     :param kinds: failure kinds that it speaks for, most likely first
     :param apart_by: fields whose values are counted apart
@@ -80,6 +81,7 @@ class Signature(Concepts):
     made_from: str = ""
     emitters: tuple[str, ...] = ()
     strict: bool = False
+    snapshot: bool = False
     role: Role
     kinds: tuple[str, ...] = ()
     severity: Severity
