@@ -15,7 +15,8 @@ from triage.errors import ConfigError, InputMissingError, UsageError
 from triage.ingest.metrics.dialects import load_dialects
 from triage.lint.skeleton import LONGEST_WARNING
 from triage.model.playbook import ENGINES, GATEWAYS, HEADINGS, PLACEHOLDERS, PROSE, Command, Playbook, Section, Step, Variant
-from triage.playbooks import advice, filled, fitted, list_playbooks, load_playbook, render_text
+from triage.playbooks import _front_matter, advice, filled, fitted, list_playbooks, load_playbook, render_text
+from triage.yamltext import YamlError, load
 
 ROOT = Path(__file__).parents[2]
 IDS = list_playbooks()
@@ -310,6 +311,25 @@ def test_a_users_playbook_is_listed_and_replaces_a_shipped_one(folder: Path) -> 
     assert load_playbook("true-overload", (folder,)).owner == "us"
     assert advice("true-overload", (folder,)) == ("Look at it.", "look away.")
     assert load_playbook("true-overload").owner != "us"
+
+
+PLAIN = st.from_regex(re.compile(r"[a-z_]{1,3}: [ -~]{1,12}", re.ASCII), fullmatch=True) | st.sampled_from(
+    ["a: true", "a: No", "b: y", "a: text ", "b: it's", "a: a - b", "b: x: y", "a: a #b", "b: [a]", "a: 1e5", "b: ok, so; it is"]
+)
+
+
+@given(st.lists(PLAIN, min_size=1, max_size=3))
+def test_a_plain_top_says_what_yaml_says(told: list[str]) -> None:
+    """What is read without a reader of YAML is what that would read."""
+    try:
+        wanted: object = load("\n".join(told).encode())
+    except YamlError:
+        wanted = None
+    try:
+        found: object = _front_matter(Path("x.md"), ["---", *told, "---"])[0]
+    except ConfigError:
+        found = None
+    assert found == (wanted if isinstance(wanted, dict) else None)
 
 
 def test_the_advice_needs_only_the_top_of_the_file(folder: Path) -> None:

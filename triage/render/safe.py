@@ -10,7 +10,6 @@ Two other things are done elsewhere: what may not be kept, secrets above all, is
 """
 
 import re
-from enum import Enum
 from operator import is_not
 from types import NoneType
 from typing import TypeVar
@@ -85,10 +84,8 @@ def inert(model: Model) -> Model:
 
     What nobody has asked for yet is cleaned when somebody does.
     """
-    unasked = model.unasked if isinstance(model, Later) else ()
-    told = {name: getattr(model, name) for name in model.model_names() if name not in unasked}
-    clean = {name: _inert_field(name, value) for name, value in told.items()}
-    changed = {name: value for name, value in clean.items() if value is not told[name]}
+    known = vars(model).items()  # what nobody has asked for yet is not there
+    changed = {name: clean for name, value in known if (clean := _inert_field(name, value)) is not value}
     whole = model.model_copy(update=changed) if changed else model
     return whole.told_as(_inert_field) if isinstance(whole, Later) else whole
 
@@ -152,7 +149,7 @@ _NO_TEXT = frozenset({float, int, bool, NoneType})
 
 def _inert_value(value: object, longest: int) -> object:
     """A field's value, cleaned all the way down; itself if it was clean."""
-    if type(value) in _NO_TEXT or isinstance(value, Enum):
+    if type(value) in _NO_TEXT:
         return value
     if isinstance(value, str):
         text = inert_text(value, longest)
