@@ -244,7 +244,8 @@ class Meaning:
         telling = frozenset(
             name for name in classes if name not in DECIDED_BY_VALUES and book.statements.fields(name, text, self._names)
         )
-        bad = is_error_like(record.level, failure=book.failure in keys, strong=book.strong in keys)
+        level = record.level or ("info" if _type_of_event(line.text) == "Normal" else "")
+        bad = is_error_like(level, failure=book.failure in keys, strong=book.strong in keys)
         return _Shape(template_of(redacted_bytes(record.message)), record.level, classes, telling, bad and not harmless)
 
     def _keep_said(
