@@ -103,9 +103,9 @@ Containers:
       Finished:     Wed, 16 Sep 2026 12:21:10 +0000
     Ready:          False
 Events:
-  Type     Reason     Age                From     Message
-  ----     ------     ----               ----     -------
-  Warning  Unhealthy  20s (x3 over 34s)  kubelet  Liveness probe failed: HTTP probe failed with statuscode: 404
+  Type     Reason     Age                From         Message
+  ----     ------     ----               ----         -------
+  Warning  Unhealthy  20s (x3 over 34s)  kubelet, n1  Liveness probe failed: HTTP probe failed with statuscode: 404
 """
 
 
@@ -115,6 +115,7 @@ def test_a_described_pod(tmp_path: Path) -> None:
     (killed,), (unhealthy,) = named(reading, "OOMKilled"), named(reading, "Unhealthy")
     assert (killed.subject, killed.time) == (Subject(Scope.REPLICA, "chat-0"), END - 530.0)
     assert (unhealthy.attrs["count"], unhealthy.time) == ("3", END - 20.0)
+    assert unhealthy.attrs["message"] == "Liveness probe failed: HTTP probe failed with statuscode: 404"
     assert named(reading, "container-oom-killed")
     assert named(reading, "probe-wrong-answer")
 

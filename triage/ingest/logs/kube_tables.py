@@ -14,7 +14,7 @@ from triage.ingest.logs.redaction import redacted, redacted_bytes
 _KEY = re2.compile(rb"^( *)([A-Z][A-Za-z /-]{1,40}):(?: +(.*))?$")
 _GAP = re2.compile(rb" {2,}|\t+")
 _EVENT_ROW = re2.compile(
-    rb"^ +(Normal|Warning) +([A-Za-z]\w*) +((?:\d+[dhms])+|<unknown>)(?: \(x(\d+) over [^)]*\))? +(\S+(?:, \S+)?) +(\S.*)$"
+    rb"^ +(Normal|Warning) +([A-Za-z]\w*) +((?:\d+[dhms])+|<unknown>)(?: \(x(\d+) over [^)]*\))? +([^\s,]+(?:, \S+)?) +(\S.*)$"
 )
 _PLAIN_ROW = re2.compile(
     rb"^(?:([\w.-]+) +)?((?:\d+[dhms])+|<unknown>)(?: \(x(\d{1,6}) over [^)]*\))? +(Normal|Warning) +([A-Za-z]\w*)"
