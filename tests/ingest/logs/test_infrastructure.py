@@ -27,13 +27,13 @@ EVENTS = "LAST SEEN   TYPE      REASON                    OBJECT                
 ALWAYS_LOUD = {"killed", "raised", "exhausted", "stuck", "command-failed", "denied", "invalid"}
 ERROR = re.compile(r"error|critical")
 
-KIND_NAMED = 110
+KIND_NAMED = 125
 """Grave lines of which some signature names a kind that is theirs, or that are noticed where none is."""
 
-NOTICED = 111
+NOTICED = 127
 """Grave lines at which a reader of the report would stop."""
 
-LEFT_ALONE = 59
+LEFT_ALONE = 67
 """Harmless lines at which nobody would."""
 
 
