@@ -204,6 +204,8 @@ class Asked:
         base: Vector | None = None
         if bound.baseline is not None and times.baseline > 0:
             base = self._usual(measure, level, replace(span, length=times.baseline, offset=times.window))
+        elif bound.signal is not None and measure.lasting is not None:
+            base = self.values.cell(bound.signal, self.scope)
         elif bound.signal is not None:
             base = self.values.statistic(bound.signal, self.scope, measure.stat, span)
         if base is None:

@@ -138,6 +138,15 @@ def test_a_loop_that_something_outside_explains_has_no_root_in_it() -> None:
     assert roots(kind("release", "queue", onset=0), *loop) == ["release"]
 
 
+def test_a_loop_that_feeds_itself_outlives_what_set_it_off() -> None:
+    """The release was taken back and the retries go on: they are the root now. While it is there it explains them."""
+    loop = (replace(kind("retries", "queue", onset=90), sustains=True), kind("queue", "retries", onset=60))
+    over = replace(kind("release", "queue", onset=0), until=300.0)
+    assert set(roots(over, *loop)) == {"release", "retries"}
+    assert roots(replace(over, until=None), *loop) == ["release"]
+    assert roots(over, *loop[1:]) == ["release"]
+
+
 def test_of_a_simultaneous_loop_the_more_telling_evidence_is_the_trigger() -> None:
     """Onsets within the slack count as one; then what its evidence proves, then the name."""
     assert roots(kind("a", "b", onset=10, proof=0), kind("b", "a", onset=20, proof=2)) == ["b"]

@@ -29,6 +29,18 @@ def test_a_replica_with_a_past_is_measured_by_its_own() -> None:
     assert verdict(frame, "a", Operand(baseline=2.0)) is Verdict.ABSENT
 
 
+def test_what_must_last_beside_another_signal_is_held_against_it_cell_by_cell() -> None:
+    """Both fall together for a while: on average one is above the other's mean, and never above the other itself."""
+    both = [5.0] * 50 + [1.0] * 20 + [5.0] * 10
+    other = frame_of({"queue.waiting": {"a": both}, "batch.running": {"a": both}})
+    bound = Operand(signal="batch.running")
+    measure = Measure(signal="queue.waiting", above=bound, lasting=120)
+    assert judge(measure, Context(other, replica("a"), other.recording.window.start)).verdict is Verdict.ABSENT
+    above = frame_of({"queue.waiting": {"a": both}, "batch.running": {"a": [4.0] * 50 + [0.5] * 20 + [4.0] * 10}})
+    look = judge(measure, Context(above, replica("a"), above.recording.window.start))
+    assert look.verdict is Verdict.PRESENT
+
+
 def test_without_any_past_the_comparison_stays_open() -> None:
     """Nobody was there before the window."""
     assert verdict(frame_of({"queue.waiting": {"a": before_and_after(NAN, 9.0)}}), "a", Operand(baseline=2.0)) is Verdict.UNKNOWN

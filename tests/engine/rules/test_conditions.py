@@ -104,6 +104,7 @@ MEASURES = [
     {"signal": "kv.usage", "above": {"baseline": 1.5}},
     {"signal": "kv.usage", "above": {"peers": 1.5}},
     {"signal": "kv.usage", "above": {"signal": "batch.fill"}},
+    {"signal": "kv.usage", "above": {"signal": "batch.fill"}, "lasting": 60},
     {"signal": "kv.usage", "across": "all", "above": 0.5},
     {"signal": "latency.ttft", "stat": "p95", "above": 1},
     {"gone": "kv.usage"},

@@ -194,13 +194,15 @@ def _loops(arrows: Mapping[str, Collection[str]]) -> list[list[str]]:
 def _settle(places: Mapping[str, Place], group: Sequence[str]) -> None:
     """Finds the root of a group that nothing outside explains: the single finding, or the trigger of the loop.
 
-    A change that set off a mechanism is no reason not to tell the mechanism: both are one story.
+    A change that set off a mechanism is no reason not to tell the mechanism: both are one story. Nor is what is over, of a loop
+    with a member that feeds itself and goes on.
     """
     inside = set(group)
+    outlives = len(group) > 1 and any(one.sustains and one.until is None for one in (places[name].candidate for name in group))
     behind = (
         (places[other].candidate, places[name]) for name in group for other in places[name].explained_by if other not in inside
     )
-    if any(not _sets_off(cause, place.candidate) for cause, place in behind):
+    if any(not _sets_off(cause, place.candidate) and not (outlives and cause.until is not None) for cause, place in behind):
         return
     trigger = places[_trigger([places[name].candidate for name in group]).rule]
     trigger.root = True

@@ -228,7 +228,7 @@ def _weighed(measure: Measure, context: Context, subjects: Sequence[Subject]) ->
         return Weighed(UNKNOWN, value, None, words, text=f"nothing to compare with: {words}")
     verdict, held = _compared(value, op, threshold), None
     if measure.lasting is not None:
-        verdict, held = _lasts(cells_of(frame, measure.signal, subjects, across), op, threshold, measure, frame)
+        verdict, held = _lasts(*_held_against(measure, context, subjects, threshold), op, measure, frame)
     if floor is not None and verdict is not (ABSENT if op[0] == ">" else PRESENT):
         return Weighed(UNKNOWN, value, None, words, text=f"nothing to compare with: {words}")
     if measure.lasting is None and could_turn(measure.stat, op, verdict):
@@ -241,11 +241,32 @@ def _weighed(measure: Measure, context: Context, subjects: Sequence[Subject]) ->
 
 def _when(measure: Measure, context: Context, subjects: Sequence[Subject], weighed: Weighed) -> Span:
     """Since when and until when a signal satisfies its bound, where the verdict is that it does."""
-    cells = cells_of(context.frame, measure.signal, subjects, measure.combine)
-    if cells is None or weighed.verdict is not PRESENT or weighed.threshold is None:
+    if weighed.verdict is not PRESENT or weighed.threshold is None:
         return NEVER
-    op, threshold = measure.comparison[0], weighed.threshold.estimate
+    cells, threshold = _held_against(measure, context, subjects, weighed.threshold)
+    if cells is None:
+        return NEVER
+    op = measure.comparison[0]
     return _since(cells, op, threshold, subjects, context.frame), _until(cells, op, threshold, context.frame)
+
+
+def _held_against(
+    measure: Measure, context: Context, subjects: Sequence[Subject], threshold: Interval
+) -> tuple[Floats | None, float]:
+    """The cells of a signal and their threshold; what must last beside another signal lies above or below that, cell by cell."""
+    frame, bound = context.frame, measure.comparison[1]
+    cells = cells_of(frame, measure.signal, subjects, measure.combine)
+    if cells is None or measure.lasting is None or not isinstance(bound, Operand) or bound.signal is None:
+        return cells, threshold.estimate
+    others = _speaking(bound.signal, context)
+    beside = cells_of(frame, bound.signal, others, catalogue()[bound.signal].combine) if others else None
+    return (cells, threshold.estimate) if beside is None else (cells - limits_of(bound, beside), 0.0)
+
+
+def limits_of(bound: Operand, cells: Floats) -> Floats:
+    """What values are held against beside another signal's, cell by cell."""
+    limits = cells * factor_of(bound) + bound.plus
+    return limits if bound.at_least is None else np.fmax(limits, bound.at_least)
 
 
 def _explained(measure: Measure, context: Context, subjects: Sequence[Subject], weighed: Weighed, span: Span) -> Evidence:
@@ -445,13 +466,13 @@ def unseen_share(cells: Floats) -> Floats:
     return np.asarray(np.isnan(cells).mean(axis=-1) if cells.shape[-1] else np.ones(cells.shape[:-1]))
 
 
-def _lasts(cells: Floats | None, op: str, threshold: Interval, measure: Measure, frame: Frame) -> tuple[Verdict, float | None]:
+def _lasts(cells: Floats | None, threshold: float, op: str, measure: Measure, frame: Frame) -> tuple[Verdict, float | None]:
     """Whether every value in a row satisfies the bound for long enough, and for how many seconds it does at most."""
     if cells is None:
         return UNKNOWN, None
     span = cells[span_of(measure, frame)]
     is_known = ~np.isnan(span)
-    holds = _holds(span, op, threshold.estimate)
+    holds = _holds(span, op, threshold)
     need = cells_needed(measure, frame)
     run = longest_run(holds, is_known)[1]
     if run >= need:

@@ -285,7 +285,7 @@ def _weighed(measure: Measure, asked: Asked, speakers: Speakers) -> tuple[Codes,
     kind = catalogue()[measure.signal].kind
     if measure.lasting is not None:
         cells = _of_each(speakers.cells(frame, across)[:, span].T, place).T
-        codes = _lasting(cells, op, limit[0], conditions.cells_needed(measure, frame))
+        codes = _lasting(cells, op, _beside(bound, limit[0], asked, span), conditions.cells_needed(measure, frame))
         if conditions.is_too_coarse(measure, frame):
             codes = np.where(codes == FAILS, OPEN, codes)
     elif kind is not Kind.DISTRIBUTION and (turned := _turned_by_one_more(measure.stat, op)):
@@ -297,6 +297,15 @@ def _weighed(measure: Measure, asked: Asked, speakers: Speakers) -> tuple[Codes,
     if floor is not None:
         bare &= codes != (FAILS if op[0] == ">" else HOLDS)
     return np.where(known & ~bare, codes, OPEN).astype(np.int8), bare
+
+
+def _beside(bound: Bound, limit: Floats, asked: Asked, span: slice) -> Floats:
+    """What the cells of each subject are held against, shape (S, T), or (S, 1) if that is the same in all."""
+    others = asked.speakers(bound.signal) if isinstance(bound, Operand) and bound.signal is not None else None
+    if others is None or not others.groups or not isinstance(bound, Operand) or bound.signal is None:
+        return limit[:, None]
+    cells = _of_each(others.cells(asked.frame, catalogue()[bound.signal].combine)[:, span].T, others.place).T
+    return conditions.limits_of(bound, cells)
 
 
 def _turned_by_one_more(stat: Stat, op: str) -> list[np.int8]:
@@ -327,10 +336,11 @@ def _lasting(cells: Floats, op: str, limit: Floats, need: int) -> Codes:
     """Whether every value in a row satisfies its bound for long enough.
 
     :param cells: shape (S, T)
+    :param limit: shape (S, T), or (S, 1) if it is the same in all
     :param need: so many cells in a row
     """
-    unknown = np.isnan(cells)
-    holds = _SIGNS[op](cells, limit[:, None])
+    unknown = np.isnan(cells) | np.isnan(limit)
+    holds = _SIGNS[op](cells, limit)
     run = _longest(holds, ~unknown)
     possible = _longest(holds | unknown, np.ones(cells.shape, dtype=bool))
     return np.where(run >= need, HOLDS, np.where(possible < need, FAILS, OPEN)).astype(np.int8)
