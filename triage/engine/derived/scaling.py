@@ -34,10 +34,20 @@ def _steps_down(frame: Frame) -> Iterable[float]:
         if _DOWN.search(event.attrs.get("way", event.attrs.get("reason", ""))):
             yield event.time
     for event in frame.recording.events_of("scale"):
-        before, after = event.attrs.get("previous", ""), event.attrs.get("replicas", event.attrs.get("version", ""))
         own = event.attrs.get("service", frame.recording.service) == frame.recording.service
-        if own and before.isdigit() and after.isdigit() and int(after) < int(before):
+        if own and _asked_for(event) < 0:
             yield event.time
+
+
+def asks_for_more(event: Event) -> bool:
+    """Whether an entry in the list of changes asks for more replicas than before: nobody goes for that."""
+    return event.kind == "scale" and _asked_for(event) > 0
+
+
+def _asked_for(event: Event) -> int:
+    """How many replicas more than before a change asks for; 0 if it does not say so."""
+    before, after = event.attrs.get("previous", ""), event.attrs.get("replicas", event.attrs.get("version", ""))
+    return int(after) - int(before) if before.isdecimal() and after.isdecimal() else 0
 
 
 def _logged(frame: Frame, name: str) -> list[Event]:

@@ -1,7 +1,7 @@
 """Lives: who started, ended, was killed or restarted, by whom and whether that was planned; each happening once."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from math import inf
@@ -9,7 +9,7 @@ from math import inf
 import numpy as np
 import re2
 
-from triage.engine.derived.scaling import was_surplus
+from triage.engine.derived.scaling import asks_for_more, was_surplus
 from triage.engine.frame import Frame
 from triage.engine.observations.moments import Moment, Turn, measured, reported
 from triage.model.observation import Judged, Observation, Seen
@@ -45,6 +45,8 @@ def lives(frame: Frame) -> Seen:
     by_subject: dict[Subject, list[Moment]] = {}
     for moment in (*measured(frame), *reported(frame)):
         by_subject.setdefault(moment.subject, []).append(moment)
+    for moment in [*_taken_by_the_host(by_subject, frame)]:
+        by_subject[moment.subject].append(moment)
     happened = [_observation(group, frame) for subject in sorted(by_subject) for group in _happenings(by_subject[subject])]
     found = groupby(_gone_on(happened), key=lambda one: one.subject)
     odd = [one for _, its in found for one in _flapping(list(its), frame)]
@@ -52,6 +54,17 @@ def lives(frame: Frame) -> Seen:
     own = [_as_a_strangers(one) if _is_strangers(one.subject, service) else one for one in kept]
     judged = _judged(frame)
     return Seen(tuple(_as_a_strangers(one) if _spares_ours(one, own, judged) else one for one in own), judged)
+
+
+def _taken_by_the_host(by_subject: Mapping[Subject, Sequence[Moment]], frame: Frame) -> Iterator[Moment]:
+    """A host that kills for want of memory as a replica on it ends has killed that replica."""
+    for host in [one for one in by_subject if one.scope is Scope.NODE]:
+        kills = [one for one in by_subject[host] if one.turn == "killed" and one.attrs.get("reason") == "memory"]
+        for replica in frame.related(host, Scope.REPLICA) if kills else []:
+            ends = [one for one in by_subject.get(replica, ()) if one.turn in _ENDS]
+            for kill in kills:
+                if any(one.after - _SAME <= kill.by <= one.by + _SAME for one in ends):
+                    yield replace(kill, subject=replica, attrs={**kill.attrs, "planned": "no"})
 
 
 def _judged(frame: Frame) -> frozenset[Judged]:
@@ -124,7 +137,10 @@ def _observation(group: Sequence[Moment], frame: Frame) -> Observation:
     if begun or best.turn == "restarted":
         attrs["back"] = "yes"
     if ends:
-        attrs["planned"] = attrs.get("planned") or _planned(best, first.by, frame)
+        told = attrs.get("planned", "")
+        by_itself = told == "no" and not attrs.get("reason")  # a container that is started again, unless somebody asked for it
+        plan = _planned(best, first.by, frame) if not told or by_itself else told
+        attrs["planned"] = told if by_itself and plan != "yes" else plan
     return Observation(
         sort="life",
         of=turn,
@@ -203,7 +219,7 @@ def _explains(event: Event, best: Moment, when: float, frame: Frame) -> bool:
         cordoned = event.name == "NodeNotSchedulable"
         return (scaled and lag <= _BACK) or (cordoned and _is_on(frame, best.subject, event.subject))
     told = event.attrs.get("service", frame.recording.service)
-    if best.turn == "restarted" and event.kind not in _IN_PLACE:
+    if (best.turn == "restarted" and event.kind not in _IN_PLACE) or asks_for_more(event):
         return False
     own = told == frame.recording.service or event.subject == best.subject
     return own or event.kind in ("drain", "restart", "upgrade") or told == best.subject.id

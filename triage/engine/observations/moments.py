@@ -193,6 +193,9 @@ _THROWN_OUT = re2.compile(r"(?i)\bdrain\w*|\bevicted by\b")
 
 _BY = re2.compile(r"(?i)\bby ([\w./-]*\w)")
 
+_FOR_MEMORY = frozenset({"host-oom-kill", "container-oom-killed"})
+"""Signatures of lines that say that memory was why."""
+
 _ENDING = frozenset({"kill", "terminate", "stop", "delete", "evict", "drain", "preempt", "remove", "shutdown", "shut down"})
 _STARTING = frozenset({"start", "launch", "spawn", "create"})
 _RESTARTING = frozenset({"restart", "reboot", "recreate", "reload", "reset"})
@@ -249,7 +252,8 @@ def _of_said(event: Event, frame: Frame) -> Iterator[Moment]:
     family = f"{told.get('emitter', 'other')} log"
     attrs = {key: told[key] for key in ("actor", "signal", "target", "emitter") if told.get(key)}
     if event.name == "killed":
-        attrs |= {"actor": told.get("by", told.get("actor", "")), "reason": told.get("signal", "")}
+        for_memory = bool(_FOR_MEMORY & set(told.get("signature", "").split()))
+        attrs |= {"actor": told.get("by", told.get("actor", "")), "reason": "memory" if for_memory else told.get("signal", "")}
         yield Moment("killed", subject, event.time - 1.0, event.time, event.text, family, attrs)
         return
     if event.name != "acted":
