@@ -57,11 +57,13 @@ def lives(frame: Frame) -> Seen:
 
 
 def _taken_by_the_host(by_subject: Mapping[Subject, Sequence[Moment]], frame: Frame) -> Iterator[Moment]:
-    """A host that kills for want of memory as a replica on it ends has killed that replica."""
+    """A host that kills for want of memory as a replica on it ends has killed that replica, unless another hand did."""
     for host in [one for one in by_subject if one.scope is Scope.NODE]:
         kills = [one for one in by_subject[host] if one.turn == "killed" and one.attrs.get("reason") == "memory"]
         for replica in frame.related(host, Scope.REPLICA) if kills else []:
             ends = [one for one in by_subject.get(replica, ()) if one.turn in _ENDS]
+            if any(one.attrs.get("actor") for one in ends):
+                continue
             for kill in kills:
                 if any(one.after - _SAME <= kill.by <= one.by + _SAME for one in ends):
                     yield replace(kill, subject=replica, attrs={**kill.attrs, "planned": "no"})
