@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from triage.model.arrays import distinct, median, median_of_known, usual_step
+from triage.model.arrays import distinct, median, median_of_known, quantile_of, usual_step
 from triage.model.recording import Floats
 
 SOME = arrays(np.float64, st.integers(0, 9), elements=st.floats(width=64) | st.sampled_from([0.0, 1.0, 3.0]))
@@ -32,3 +32,19 @@ def test_medians(values: Floats) -> None:
 @given(KNOWN)
 def test_distinct_numbers(values: Floats) -> None:
     assert distinct(values).tolist() == np.unique(values).tolist()
+
+
+NUMBERS = st.floats(-1e300, 1e300) | st.sampled_from([0.0, 1.0, 3.0])
+ROWS = arrays(
+    np.float64,
+    st.tuples(st.integers(1, 3), st.integers(1, 9)),
+    elements=st.floats(-1e300, 1e300) | st.sampled_from([0.0, 1.0, 3.0]),
+)
+
+
+@given(ROWS, st.floats(0.0, 1.0) | st.sampled_from([0.0, 0.25, 0.5, 0.75, 0.95, 1.0]))
+def test_quantiles_are_numpy_s(rows: Floats, share: float) -> None:
+    """Of all rows at once and of each."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        assert np.array_equal(quantile_of(rows, share), np.quantile(rows, share, axis=1), equal_nan=True)
+        assert np.array_equal(quantile_of(rows[0], share), np.quantile(rows[0], share), equal_nan=True)

@@ -126,8 +126,8 @@ class _Lines:
 
     def _searched(self, evidence: Evidence) -> Evidence:
         """A piece of evidence with the ``grep`` in the files that were read, and the same where the lines are kept."""
-        if evidence.query or evidence.value or evidence.signal not in ("event:log", "event:xid"):
-            return evidence
+        if evidence.signal not in ("event:log", "event:xid") or evidence.value or evidence.query:
+            return evidence  # of others nobody need work out the query for this
         command = self._grep(evidence)
         return evidence.model_copy(update={"query": command, "at_source": self._kept(evidence, command)}) if command else evidence
 

@@ -25,7 +25,7 @@ from triage.engine.promql import (
 )
 from triage.engine.served import Bounds
 from triage.engine.statistics import QUANTILES, cells_of, moment_cells, statistic
-from triage.model.arrays import usual_step
+from triage.model.arrays import quantile_of, usual_step
 from triage.model.diagnosis import Input
 from triage.model.recording import Floats, Origin, Series, Subject
 from triage.model.rule import Stat
@@ -566,7 +566,7 @@ _FUNCTIONS: Mapping[str, tuple[str, Callable[[Floats], float | None]]] = {
 
 def _quantile_over(share: float) -> tuple[str, Callable[[Floats], float | None]]:
     """A quantile over time."""
-    return f"quantile_over_time({share:g}, ", lambda values: float(np.quantile(values, share))
+    return f"quantile_over_time({share:g}, ", lambda values: float(quantile_of(values, share))
 
 
 def _there(tried: Tried | None) -> Iterator[Tried]:

@@ -19,7 +19,7 @@ from triage.engine.quantiles import (
     side_by_side,
     stacked,
 )
-from triage.model.arrays import usual_step
+from triage.model.arrays import quantile_of, usual_step
 from triage.model.recording import Floats, Histogram, Subject
 from triage.model.rule import Stat
 from triage.model.vocabulary import Combine, Kind, catalogue
@@ -124,7 +124,7 @@ def _of_known(values: Floats, told: Bools, stat: Stat, step: float) -> Floats:
         cells[:, told] = values
         return _extremes(cells, np.broadcast_to(told, cells.shape), stat, step)
     plain = _PLAIN.get(stat)
-    return np.asarray(plain(values) if plain is not None else np.quantile(values, QUANTILES[stat], axis=1), dtype=float)
+    return np.asarray(plain(values) if plain is not None else quantile_of(values, QUANTILES[stat]), dtype=float)
 
 
 _PLAIN: dict[str, Callable[[Floats], npt.NDArray[np.floating | np.int64]]] = {

@@ -22,6 +22,20 @@ def median_of_known(values: npt.ArrayLike) -> float:
     return _middle(known) if len(known) else float("nan")
 
 
+def quantile_of(values: npt.NDArray[np.float64], share: float) -> npt.NDArray[np.float64]:
+    """The value below which a share of the values in a row lies, straight between the two nearest ones.
+
+    :param values: at least one in a row, none of them NaN, shape (…, N)
+    """
+    ordered = np.sort(values, axis=-1)
+    last = ordered.shape[-1] - 1
+    place = share * last
+    below = int(place)
+    beyond = place - below
+    low, high = ordered[..., below], ordered[..., min(below + 1, last)]
+    return np.asarray(low + (high - low) * beyond if beyond < 0.5 else high - (high - low) * (1.0 - beyond))
+
+
 def usual_step(times: npt.NDArray[np.float64]) -> float:
     """Median distance of moments; NaN of fewer than two."""
     return median(times[1:] - times[:-1])

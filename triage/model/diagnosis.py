@@ -189,7 +189,8 @@ class Later(Checked):
 
     def _rest(self) -> dict[str, Any]:
         """All that need not be worked out first."""
-        return {name: value for name, value in self.__dict__.items() if name in self.model_names() and name not in self.LATE}
+        late = (*self.LATE, "_work_out")
+        return {name: value for name, value in self.__dict__.items() if name not in late}
 
     def __hash__(self) -> int:
         return hash(tuple(getattr(self, name) for name in self.model_names()))

@@ -11,7 +11,7 @@ from triage.engine.derived.fleet import versions
 from triage.engine.frame import Frame
 from triage.engine.relations import CARRIES, FRONT, OWN, changed_thing, relation, relation_of
 from triage.engine.statistics import mean_cells
-from triage.model.arrays import median
+from triage.model.arrays import median, quantile_of
 from triage.model.observation import Judged, Observation, Seen
 from triage.model.recording import CHANGE_KINDS, Event, Floats, SourceState, Subject
 from triage.model.vocabulary import Kind, Scope, catalogue
@@ -367,7 +367,7 @@ def _is_beyond_noise(curve: _Curve, frame: Frame, when: float, since: float, end
     if curve.effect != "latency":
         return True
     before = _known(curve, frame, when - _BEFORE, when - _EARLIER / 2)
-    return median(_known(curve, frame, since, end)) > float(np.quantile(before, _ORDINARY))
+    return median(_known(curve, frame, since, end)) > float(quantile_of(before, _ORDINARY))
 
 
 def _goes_back(curve: _Curve, when: float, undone: float, frame: Frame) -> bool:

@@ -10,7 +10,7 @@ from triage.classes import dataclass
 from triage.engine.frame import Frame
 from triage.engine.onset import onset_index
 from triage.engine.statistics import MOMENT
-from triage.model.arrays import median, median_of_known
+from triage.model.arrays import median, median_of_known, quantile_of
 from triage.model.diagnosis import Promised, Vital
 from triage.model.recording import Floats, Subject
 from triage.model.rule import Stat
@@ -166,7 +166,7 @@ def began(cells: Floats | None, frame: Frame, limit: float) -> float | None:
         return None
     edge = limit
     if not np.isnan(before).all():
-        low, high = median_of_known(before), float(np.nanquantile(inside, 0.75))
+        low, high = median_of_known(before), float(quantile_of(inside[~np.isnan(inside)], 0.75))
         edge = (low + high) / 2.0 if high > low else limit
     with np.errstate(invalid="ignore"):
         index = onset_index(cells > edge, ~np.isnan(cells), first)

@@ -9,7 +9,7 @@ from triage.engine.derived.arithmetic import first_measured, total
 from triage.engine.frame import Frame
 from triage.engine.statistics import together
 from triage.engine.witnesses.voices import Voice, Voices
-from triage.model.arrays import median
+from triage.model.arrays import median, quantile_of
 from triage.model.recording import Floats, Series, Subject
 from triage.model.vocabulary import Combine, Scope
 
@@ -79,7 +79,7 @@ def _grows_through(work: Series, missed: Floats) -> bool:
     after, usual = work.values[1:][over], work.values[1:][~over]
     if len(after) < _LEAST_HOLES or not len(usual) or median(usual) <= 0:
         return False
-    return float(np.quantile(after, _FEW)) >= _HALF * median(usual)
+    return float(quantile_of(after, _FEW)) >= _HALF * median(usual)
 
 
 def works(frame: Frame, voices: Voices, subject: Subject, since: float, until: float) -> bool:
