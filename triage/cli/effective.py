@@ -99,7 +99,8 @@ def ruleset_of(args: argparse.Namespace, settings: Settings) -> RuleSet:
 
 def _named(kind: str, folders: Iterable[Path]) -> set[str]:
     """The files of folders, which are called what they hold."""
-    return {f"{kind} {path.stem}" for folder in folders for path in folder.rglob("*.yaml")}
+    names = (name for folder in folders for _, _, there in os.walk(folder) for name in there)
+    return {f"{kind} {name.removesuffix('.yaml')}" for name in names if name.endswith(".yaml")}
 
 
 def playbooks_of(args: argparse.Namespace, settings: Settings) -> tuple[Path, ...]:
