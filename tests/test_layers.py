@@ -70,8 +70,8 @@ def imports_of(path: Path) -> Iterator[str]:
 
 NEEDLESS = {
     *("asyncio", "concurrent", "html", "http", "logging", "markdown_it", "multiprocessing", "nvidia", "prometheus_api_client"),
-    *("psutil", "pyarrow", "pygments", "pynvml", "requests", "sqlite3", "ssl", "statistics", "subprocess", "textual"),
-    *("traceback", "unittest", "urllib3", "xml"),
+    *("psutil", "pyarrow", "pydantic", "pydantic_core", "pygments", "pynvml", "requests", "sqlite3", "ssl", "statistics"),
+    *("subprocess", "textual", "traceback", "unittest", "urllib3", "xml", "yaml"),
 }
 """What a replay of a folder that is not large has no use for."""
 
