@@ -20,7 +20,10 @@ _GRAVE = re2.compile(r"(?i)^(?:e|err(?:or)?|f|fatal|crit(?:ical)?|panic|emerg(?:
 _ALWAYS_LOUD = frozenset({"killed", "raised", "exhausted", "stuck", "command-failed", "denied", "invalid"})
 """Statements that tell of a fault at any level."""
 
-_OF_ASKERS = re2.compile(r"(?i)\b(?:requests?|prompts?|body|payload|headers?|method|ur[il]|query)\b")
+_OF_ASKERS = re2.compile(
+    r"(?i)\b(?:requests?|prompts?|body|payload|headers?|method|ur[il]|query|(?:json|ebnf|structural|stop|guided|tool|response)_\w+"
+    r"|regex|grammar|temperature|top_[pk])\b"
+)
 """What others send: that it is damaged or not allowed is their doing, and what is refused is counted."""
 
 _HUNG_UP = re2.compile(
@@ -126,6 +129,7 @@ def _loud(frame: Frame) -> Iterator[Event]:
             event.kind == "residue"
             or (event.kind == "log" and event.attrs.get("role") == "cause")
             or (event.kind == "said" and (event.name in _ALWAYS_LOUD or _LOUD.search(event.attrs.get("level", "")) is not None))
+            or (event.kind == "said" and event.attrs.get("fails") == "yes")
         ):
             yield event
 
@@ -355,7 +359,8 @@ def _asks_for_a_reason(one: _Statement, ends: bool) -> bool:
     if first.kind == "residue":
         return ends or (serving and one.count >= _TWICE)
     known = bool(first.attrs.get("signature")) or (not grave and _is_an_askers(first))
-    return not known and (ends or (serving and one.count >= _TWICE)) and (grave or first.name in _ALWAYS_LOUD)
+    loud = grave or first.name in _ALWAYS_LOUD or first.attrs.get("fails") == "yes"
+    return not known and (ends or (serving and one.count >= _TWICE)) and loud
 
 
 def _is_retried(one: _Statement, frame: Frame) -> bool:

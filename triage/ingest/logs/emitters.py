@@ -109,6 +109,14 @@ _FEATURES: tuple[tuple[str, tuple[bytes, ...]], ...] = (
     ),
     ("engine", (rb"\b(?:model_lifecycle|python_be|pb_stub)\.cc", rb"text_generation_launcher")),
     (
+        "engine",
+        (
+            rb"\bLMCache (?:INFO|WARNING|ERROR|DEBUG)",
+            rb"\b(?:nixl|rdma|libfabric|transfer_engine|mooncake)_\w+\.(?:cpp|h|cc):\d+\]",
+        ),
+    ),
+    ("engine", (rb"\b(?:huggingface_hub|safetensors_rust|transformers|tokenizers)[./]\w+",)),
+    (
         "kernel",
         (rb" kernel: ", rb"NVRM: ", rb"^\[ *\d+\.\d{6}\] ", rb"^\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\] "),
     ),
@@ -126,10 +134,27 @@ _FEATURES: tuple[tuple[str, tuple[bytes, ...]], ...] = (
             rb'"caller": ?"(?:requestcontrol|scheduling|handlers|datalayer|datastore|saturationdetector|epp)/',
         ),
     ),
-    ("gateway", (rb"\d+#\d+: \*\d+ ", rb"\b(?:sglang|smg|vllm|dynamo)_router", rb"dynamo_llm::http")),
+    ("gateway", (rb"\d+#\d+: \*\d+ ", rb"\b(?:sglang|smg|vllm|dynamo)_router", rb"dynamo_llm::http", rb"\bsmg::")),
+    (
+        "gateway",
+        (
+            rb"\benvoy (?:config|main|runtime|upstream|http|router|dns)\b",
+            rb"\bxdsproxy\b",
+            rb"^\[(?:ALERT|WARNING|NOTICE)\] +\(\d+\) :",
+        ),
+    ),
+    (
+        "gateway",
+        (
+            rb"\b(?:entryPointName|routerName|providerName|middlewareName)\b",
+            rb"\[source/(?:common|server|extensions)/",
+            rb"nginx-cfg\d",
+        ),
+    ),
     ("dns", (rb"plugin/(?:errors|kubernetes|forward)", rb"CoreDNS", rb"\bNXDOMAIN\b", rb"\bSERVFAIL\b")),
     ("etcd", (rb'"caller":"(?:etcdserver|wal|lease|rafthttp|embed)',)),
     ("autoscaler", (rb"\bscale_handler\b", rb"(?i)\bscaledobject", rb'"logger":"(?:keda|provisioner|cluster-autoscaler)')),
+    ("autoscaler", (rb'"logger":"(?:activator|autoscaler|queueproxy)', rb"knative\.dev/key")),
     ("ray", (rb"\(raylet\)", rb"\bgcs_server\b", rb"(?:node_manager|gcs_\w+)\.cc:", rb"\(ServeController")),
     ("prometheus", (rb"scrape manager", rb"scrape_pool=")),
     (

@@ -48,6 +48,8 @@ class Life:
     :param raised_at: time of its latest exception, which may be another one
     :param failed: its words that it cannot start
     :param after: lines since the latest of these
+    :param complained: before it was ready, its latest line of the level of an error
+    :param since_complaint: lines since then
     :param of_a_start: what was raised or said is what goes wrong in a start
     :param opened: it has opened its cards
     :param loads: since when it reads its weights
@@ -70,6 +72,8 @@ class Life:
     raised_at: float = 0.0
     failed: Trace | None = None
     after: int = 0
+    complained: Trace | None = None
+    since_complaint: int = 0
     assumed: bool = False
     of_a_start: bool = False
     opened: bool = False
@@ -215,6 +219,7 @@ class EngineLog:
             return
         if self._life is not None:
             self._life.after += 1
+            self._life.since_complaint += 1
         found = _EXCEPTION_LINE.search(line)
         if found is not None:
             if self._goes_on(time):
@@ -225,6 +230,15 @@ class EngineLog:
             record = record_of(line)
             if record.level in _LETHAL:
                 self._fail(self._unready(time), Trace(time, record.level, [line], [Raised(b"", record.message.strip())]))
+        elif self.phase == "starting":
+            self._hear_complaint(line, time)
+
+    def _hear_complaint(self, line: bytes, time: float) -> None:
+        """Keeps an error that a starting engine tells in words of its own: if they are its last ones, it did not start."""
+        record = record_of(line)
+        if self._life is not None and record.level in _BAD:
+            self._life.complained = Trace(time, record.level, [line], [Raised(b"", record.message.strip())])
+            self._life.since_complaint = 0
 
     @staticmethod
     def _fail(life: Life, words: Trace) -> None:
@@ -314,6 +328,8 @@ class EngineLog:
         life.followed = restarted_at
         self._previous = self._say_arguments(life)
         erred = life.error is not None and life.said - life.error_at < BEFORE_THE_END
+        if restarted and _ends_in_a_complaint(life):
+            life.failed, life.after = life.complained, life.since_complaint
         last_words = life.after <= _LAST_LINES and (life.raised is not None or life.failed is not None)
         if life.of_a_start and self._is_assumed:
             life.ready = None
@@ -405,6 +421,8 @@ _LAST_LINES = 10
 _LETHAL = frozenset({"", "error", "critical"})
 """Levels at which an exception may end a process; one that is logged as a warning was caught."""
 
+_BAD = frozenset({"error", "critical"})
+
 _EXCEPTION_LINE = re2.compile(
     rb"(?:^|[\]:] |\s)((?:(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Timeout|Failure))|[Aa]ssertion failed): (\S.*)$"
 )
@@ -441,6 +459,13 @@ def _is_of_a_start(cause: Raised, trace: Trace) -> bool:
     if _OF_SERVING.search(frames) is not None:
         return False
     return _OF_A_START.search(frames) is not None or _fails_to_start(words)
+
+
+def _ends_in_a_complaint(life: Life) -> bool:
+    """Whether an engine that never was ready, and that nobody ended, has an error among its last words and says no more of it."""
+    told = life.raised is not None or life.failed is not None or life.error is not None
+    ended = life.ready is not None or life.stopping is not None or life.killed
+    return not told and not ended and life.complained is not None and life.since_complaint <= _LAST_LINES
 
 
 def _is_wrapper(life: Life) -> bool:

@@ -64,6 +64,7 @@ class _Shape(NamedTuple):
     :param classes: the statements that they may make
     :param telling: those of them that name their subject
     :param error_like: they tell of an error, by level or words
+    :param fails: they name no level, and their words tell of a failure
     """
 
     template: str
@@ -71,6 +72,7 @@ class _Shape(NamedTuple):
     classes: tuple[str, ...]
     telling: frozenset[str]
     error_like: bool
+    fails: bool = False
 
 
 class _Book(NamedTuple):
@@ -244,9 +246,12 @@ class Meaning:
         telling = frozenset(
             name for name in classes if name not in DECIDED_BY_VALUES and book.statements.fields(name, text, self._names)
         )
-        level = record.level or ("info" if _type_of_event(line.text) == "Normal" else "")
-        bad = is_error_like(level, failure=book.failure in keys, strong=book.strong in keys)
-        return _Shape(template_of(redacted_bytes(record.message)), record.level, classes, telling, bad and not harmless)
+        level = record.level or _LEVELS_OF_EVENTS.get(_type_of_event(line.text), "")
+        bad = is_error_like(level, failure=book.failure in keys, strong=book.strong in keys) and not harmless
+        if bad and not is_error_like(level, failure=False, strong=False) and book.statements.is_handled(text):
+            bad = False
+            classes = tuple(name for name in classes if name != "raised")
+        return _Shape(template_of(redacted_bytes(record.message)), record.level, classes, telling, bad, bad and not level)
 
     def _keep_said(
         self, name: str, fields: Mapping[str, str] | None, line: Line, shape: "_Shape", matches: Collection[Match] = ()
@@ -269,7 +274,7 @@ class Meaning:
         attrs = {
             **{key: redacted(value, _FIELD_LENGTH) for key, value in fields.items()},
             "emitter": self._emitter, "level": shape.level, "template": shape.template, "phase": line.phase,
-            "signature": " ".join(signatures_), **line.marks,
+            "signature": " ".join(signatures_), "fails": "yes" if shape.fails else "", **line.marks,
         }  # fmt: skip
         told = {key: value for key, value in attrs.items() if value}
         return Event(line.time, "said", name, line.about.subject, told, redacted_bytes(line.text), self._source)
@@ -339,8 +344,11 @@ def _telling(trace: Trace) -> bytes:
     cause = trace.cause
     if cause is None or trace.told:
         return trace.told
-    return next((line for line in reversed(trace.lines) if cause.name in line and cause.message[:40] in line), b"")
+    whole = (line for line in reversed(trace.lines) if cause.name in line and cause.message[:40] in line)
+    return next(whole, None) or next((line for line in trace.lines if cause.name in line), b"")
 
+
+_LEVELS_OF_EVENTS = {"Normal": "info", "Warning": "warning"}
 
 _EVENT = re2.compile(rb"^(?:\S+ )?(Warning|Normal)\s+[A-Z]\w+\s")
 

@@ -17,11 +17,13 @@ _GOOD_LEVELS = frozenset({"trace", "debug", "info"})
 FAILURE = (
     r"\b(?:errors?|exceptions?|fatal|panic(?:ked)?|fail(?:ed|ures?|s|ing)?|critical|severe|abort(?:ed|ing|s)?|crash(?:ed|es|ing)?"
     r"|corrupt\w*|cannot|can.t|could not|couldn.t|unable|refused|denied|rejected|invalid\w*|illegal\w*|lost|died|killed"
-    r"|traceback|not ready|unhealthy|expired|e\d{4} \d\d:\d\d)(?:[^a-z]|$)|(?:error|exception|failure)\b"
-    r"|\b(?-i:Failed|Crash|Unhealthy|Invalid|Error|Killed)(?-i:[A-Z])"
+    r"|traceback|not ready|unhealthy|expired|timed out|e\d{4} \d\d:\d\d)(?:[^a-z]|$)|(?:error|exception|failure)\b"
+    r"|\b(?-i:Failed|Crash|Unhealthy|Invalid|Error|Killed)(?-i:[A-Z])|\b(?-i:ERR)\b|\[(?-i:[EF])\]|[ ,](?-i:[EFC])(?: \d+)+\]"
+    r"|\"level\": ?(?:50|60)\b"
 )
 """Words of failure, as one pattern for the pass over each line. Reasons of a cluster's events are some (``FailedMount``), names
-of settings (``failureThreshold``) are none."""
+of settings (``failureThreshold``) are none. Letters and numbers that stand for a level of error are some:
+what a program calls an error is one in whatever words."""
 
 STRONG = (
     r"\b(?:fatal|panic(?:ked)?|exception|traceback|crash(?:ed|ing)?|corrupt(?:ed|ion)?|failed to|failure|unable to|could not"

@@ -72,12 +72,18 @@ class Statements:
             for key in compiled.keys:
                 self._of_key.setdefault(key, []).append(number)
         self._harmless = searched("statement harmless", group_of(harmless, patterns.lexicon))
+        handled = patterns.lexicon.get("handled", "")
+        self._handled = searched("handled", group_of(handled, patterns.lexicon)) if handled else None
         self._counts = patterns.add(_COUNTS)
         self._acts = patterns.add(_ACTS)
 
     def is_harmless(self, line: bytes) -> bool:
         """Whether a line says that there is no trouble, or none any more."""
         return self._harmless.search(line) is not None
+
+    def is_handled(self, line: bytes) -> bool:
+        """Whether a program says that it goes on without what failed (the lexicon's ``handled``)."""
+        return self._handled is not None and self._handled.search(line) is not None
 
     def wants(self, keys: Collection[int]) -> bool:
         """Whether a line with these patterns may state something."""
