@@ -19,7 +19,7 @@ from triage.ingest.logs.pairs import BEGINS, ENDS, Pairs
 from triage.ingest.logs.redaction import redacted, redacted_bytes
 from triage.ingest.logs.residue import FAILURE, STRONG, Residue, is_error_like
 from triage.ingest.logs.signatures import Match, Patterns, SignatureBook, unescaped
-from triage.ingest.logs.statements import DECIDED_BY_VALUES, Names, Statements
+from triage.ingest.logs.statements import DECIDED_BY_VALUES, TROUBLE, Names, Statements
 from triage.ingest.logs.templates import template_of
 from triage.ingest.logs.tracebacks import fields_of, lines_of_code
 from triage.model.recording import Event, Window
@@ -274,7 +274,7 @@ class Meaning:
         attrs = {
             **{key: redacted(value, _FIELD_LENGTH) for key, value in fields.items()},
             "emitter": self._emitter, "level": shape.level, "template": shape.template, "phase": line.phase,
-            "signature": " ".join(signatures_), "fails": "yes" if shape.fails else "", **line.marks,
+            "signature": " ".join(signatures_), "fails": "yes" if shape.fails and name in TROUBLE else "", **line.marks,
         }  # fmt: skip
         told = {key: value for key, value in attrs.items() if value}
         return Event(line.time, "said", name, line.about.subject, told, redacted_bytes(line.text), self._source)

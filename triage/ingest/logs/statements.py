@@ -19,7 +19,7 @@ CLASSES = (
 )  # fmt: skip
 """All classes of statements."""
 
-_TROUBLE = frozenset(CLASSES) - {"slow", "overridden", "counted", "acted", "state"}
+TROUBLE = frozenset(CLASSES) - {"slow", "overridden", "counted", "acted", "state"}
 """Classes that tell of trouble, so that a word of its absence (``0 errors``, ``recovered``) takes them back."""
 
 Names = Callable[[str], Subject | None]
@@ -95,7 +95,7 @@ class Statements:
         found: list[str] = []
         for number, key in candidates:
             name, compiled = self._classes[number]
-            if name in found or (harmless and name in _TROUBLE):
+            if name in found or (harmless and name in TROUBLE):
                 continue
             if compiled.said_in(line, key):
                 found.append(name)
