@@ -331,6 +331,13 @@ def test_refusals_that_step_up_are_noticed() -> None:
     assert [vital(frame, name).state for name in ("error_ratio", "refused_ratio")] == [KEPT, BROKEN]
 
 
+@pytest.mark.parametrize(("refused", "state"), [(0.8, KEPT), (3.0, OPEN), (12.0, BROKEN)])
+def test_refusals_without_a_past_may_have_been_so_always(refused: float, state: Promised) -> None:
+    """Who refuses one in ten may be in the right; a quarter leaves it open; a half is too much."""
+    frame = derived({**WELL, "gateway.requests": 9.0 + refused, "gateway.2xx": 9, "gateway.4xx": refused}, before=0)
+    assert vital(frame, "refused_ratio").state is state
+
+
 def test_answers_that_are_worse_are_noticed() -> None:
     """A probe's score falls from 0.9 to 0.6."""
     told = vital(derived({"quality.score": Shift(0.9, 0.6)}), "quality")

@@ -498,6 +498,32 @@ def test_who_tries_all_doors_is_no_probe(other: str, role: str) -> None:
     assert events_of(lines, replica)["health-route-refused"][0].attrs["role"] == role
 
 
+@pytest.mark.parametrize(
+    ("path", "status", "answered", "counted", "told"),
+    [
+        ("/wp-login.php", 404, "/v1/chat/completions", 0, False),
+        ("/.env?x=1", 403, "/v1/chat/completions", 0, False),
+        ("/v1/embeddings", 401, "/v1/chat/completions", 0, True),
+        ("/v1/chat/completions", 401, "/v1/chat/completions?a=1", 9, True),
+        ("/v1/v1/chat/completions", 404, "/v1/chat/completions", 9, True),
+        ("/generate", 422, "/v1/chat/completions", 9, True),
+        ("/generate", 403, "", 9, True),
+    ],
+    ids=["a scanner", "another", "never let in", "let in before", "misspelt", "not understood", "nobody is answered"],
+)
+def test_who_is_turned_away_where_nobody_is_served(path: str, status: int, answered: str, *, counted: int, told: bool) -> None:
+    """While others are answered elsewhere he is none of those whom the service refuses."""
+    lines = [(10_000.0 + 20 * n, AccessLine(status, path)) for n in range(9)]
+    lines += [(10_005.0 + 20 * n, AccessLine(200, answered)) for n in range(9)] if answered else []
+    summary = AccessSummary(GATEWAY, WINDOW, "gateway.log")
+    for time, line in lines:
+        summary.add(line, time)
+    events = {event.name for event in summary.events()}
+    rates = {one.signal: one.values.sum() * GRID for one in summary.series()}
+    assert rates.get("gateway.4xx", 0.0) == pytest.approx(counted)
+    assert bool(events & {"auth-refused", "requests-refused"}) is told
+
+
 def test_what_was_so_before_is_counted_apart() -> None:
     """Failures of the baseline are no events of the window but are told beside them."""
     lines = [(9_500.0 + n, AccessLine(400, "/v1/x")) for n in range(7)] + [

@@ -302,7 +302,7 @@ def _limit(loss: Loss, count: Count, frame: Frame) -> Limit:
         times, points = loss.step
         limit = max(times * lost / asked, lost / asked + points)
         return Limit(limit, limit, loss.allowed, f"{times:g} × baseline and {quantity(points, 'ratio')} more")
-    return Limit(loss.bad, loss.allowed, loss.allowed, "what anybody finds too many")
+    return Limit(loss.bad, max(loss.allowed, loss.alike), loss.allowed, "what anybody finds too many")
 
 
 def _is_broken(span: Span, tally: tuple[float, float], limit: Limit) -> bool:

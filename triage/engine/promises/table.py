@@ -84,6 +84,7 @@ class Loss:
     :param views: who counts them: every group is nearer to the engine than the one before, the first that sees the traffic
         speaks, the worst view of it
     :param allowed: share that nobody minds where nothing was promised; from ``bad`` on without a past it is too much
+    :param alike: share that may have been so always, where there is no past; what is between that and ``bad`` leaves it open
     :param any_is_usual: without a past nothing can be said against any share, nor in favour
     :param step: times the usual share and points above it that count as clearly worse
     """
@@ -95,6 +96,7 @@ class Loss:
     bad: float
     step: tuple[float, float]
     any_is_usual: bool = False
+    alike: float = 0.0
 
 
 _FAILED = ("gateway.5xx", "gateway.resets", "gateway.no_backend", "gateway.retries_exhausted")
@@ -122,6 +124,7 @@ LOSSES = (
         allowed=0.05,
         bad=0.5,
         step=(2.0, 0.05),
+        alike=0.1,
     ),
     Loss(
         "abandoned_ratio",

@@ -271,10 +271,13 @@ class AccessSummary:
         )
         self._quick: list[tuple[AccessLine, float]] = []
         self._answered_at: dict[str, float] = {}
+        self._turned_away: list[tuple[AccessLine, float]] = []
+        self._answered_routes: set[str] = set()
         self._bins: dict[str, Counter[int]] = {name: Counter() for name in self._signals}
         self._took: dict[str, dict[int, Took]] = {}
         self._alike: dict[tuple[int, str, bool], tuple[str, ...]] = {}
         self._tallies: dict[str, Tally] = {}
+        self._strays = Tally()
         self._durations: dict[str, Counter[int]] = {"client": Counter(), "proxy": Counter()}
         self._models: dict[tuple[str, str], Counter[int]] = {}
         self._first_at: dict[tuple[str, int], float] = {}
@@ -304,6 +307,11 @@ class AccessSummary:
             return
         if not line.failed and line.upstream and (line.upstream in self._answered_at or len(self._answered_at) < _MAX_KEYS):
             self._answered_at[line.upstream] = max(time, self._answered_at.get(line.upstream, time))
+        if line.status in _AT_THE_DOOR and len(self._turned_away) < _MAX_GAPS:
+            self._turned_away.append((line, time))
+            return
+        if not line.failed and len(self._answered_routes) < _MAX_KEYS:
+            self._answered_routes.add(_route(line))
         self._count(line, time)
 
     def _count(self, line: AccessLine, time: float) -> None:
@@ -311,12 +319,33 @@ class AccessSummary:
         if line.failed:
             self._add_failure(line, time)
 
+    def _settle(self) -> None:
+        """Count what was put aside until all lines were seen."""
+        self._tell_quick_failures()
+        self._tell_turned_away()
+
     def _tell_quick_failures(self) -> None:
         """What failed at once at an address that answers later was a closed connection; nobody listens where none does."""
         quick, self._quick = self._quick, []
         for line, time in quick:
             listens = time < self._answered_at.get(line.upstream, 0.0)
             self._count(replace(line, flags="UC" if listens else "UF"), time)
+
+    def _tell_turned_away(self) -> None:
+        """What is turned away at a route where nobody was ever answered, while others are elsewhere, is none of our requests.
+
+        It is a scanner's, or a caller's who never had access: it is not counted among requests. Of routes of servers of models it
+        is told all the same.
+        """
+        turned_away, self._turned_away = self._turned_away, []
+        for line, time in turned_away:
+            if not self._answered_routes or _route(line) in self._answered_routes or _is_misspelt(line):
+                self._count(line, time)
+            elif _API.match(line.path):
+                self._add_failure(line, time)
+            elif time >= self._window.start:
+                self.count -= 1
+                self._strays.add(line, time)
 
     def _moment(self, line: AccessLine, stamp: float | None) -> float:
         """When the request ended."""
@@ -409,7 +438,7 @@ class AccessSummary:
 
         :param heard: when the emitter wrote its last line, Unix seconds: up to then there were no requests but those it tells of
         """
-        self._tell_quick_failures()
+        self._settle()
         if self._span is None or self.untimed:
             return
         whole = self._covers_window()
@@ -426,7 +455,7 @@ class AccessSummary:
 
     def histograms(self) -> Iterator[Histogram]:
         """What requests took, on the grid of the rates, if the log covers the window and tells it of nearly all of them."""
-        self._tell_quick_failures()
+        self._settle()
         if self._span is None or self.untimed or not self._covers_window():
             return
         first, last = int(self._span[0] // GRID), int(self._span[1] // GRID)
@@ -495,7 +524,7 @@ class AccessSummary:
 
     def events(self) -> Iterator[Event]:
         """What the failures and repetitions of the window say."""
-        self._tell_quick_failures()
+        self._settle()
         for sort in (*SORTS, _OTHER_HEALTH_ROUTE if self._health_answers or self._is_scanned() else _HEALTH_ROUTE):
             tally = self._tallies.get(sort.name)
             if tally is not None and tally.total >= MIN_FAILURES:
@@ -520,11 +549,11 @@ class AccessSummary:
 
     def _is_scanned(self) -> bool:
         """Whether other routes that no server of models has are asked for as often: who tries all doors tries that of health."""
-        probes, refused = self._tallies.get(_HEALTH_ROUTE.name), self._tallies.get("requests-refused")
-        if probes is None or refused is None:
+        probes, refused = self._tallies.get(_HEALTH_ROUTE.name), self._tallies.get("requests-refused", Tally())
+        if probes is None:
             return False
         strays = sum(count for path, count in refused.paths.items() if path not in probes.paths and not _API.match(path))
-        return strays >= probes.total
+        return strays + self._strays.total >= probes.total
 
     def _event(self, time: float, told: Told, attrs: dict[str, str], text: str) -> Event:
         shared = {"role": told.role, "kinds": told.kinds, "meaning": text} | ({"untimed": "yes"} if self.untimed else {})
@@ -623,6 +652,18 @@ asked for whatever other servers have."""
 
 _API = re2.compile(r"/(?:v\d|api|openai)/")
 """Where servers of models listen; a wrong name there is a client's mistake."""
+
+_AT_THE_DOOR = frozenset({401, 403, 404, 405})
+"""Who asks is not let in, or asks for what is not there."""
+
+
+def _route(line: AccessLine) -> str:
+    return line.path.partition("?")[0].rstrip("/")
+
+
+def _is_misspelt(line: AccessLine) -> bool:
+    """Whether a client of models asks for what is not there."""
+    return line.status in {404, 405} and _API.match(line.path) is not None
 
 
 def _counted(count: int, what: str) -> str:
