@@ -101,7 +101,6 @@ def test_what_refutes_or_lacks_its_need_does_not_hold() -> None:
         ("strong", False, "critical", None, "info"),
         ("weak", False, "warning", None, "info"),
         ("strong", False, "critical", "warning", "warning"),
-        ("weak", False, "critical", "warning", "info"),
         ("proof", False, "critical", "info", "info"),
         ("strong", False, "warning", "critical", "warning"),
     ],

@@ -79,17 +79,15 @@ def _bridges(rulings: Sequence[Ruling]) -> Mapping[str, frozenset[str]]:
 def severity_of(rule: Rule, answer: Answer, harmed: bool | None) -> Severity:
     """How bad a finding is: as its rule says where users suffer or nobody can say; where they do not, far less.
 
-    What is proven is worth a warning before anybody suffers, and what is at least likely of a kind that an operator must know
-    of; a pattern that harms nobody is worth knowing. So are lines that are no news, unless users are known to suffer. Of a kind
-    that often harms nobody users do not suffer where what it brings about was measured and is missing: they suffer from something
-    else.
+    What is proven is worth a warning before anybody suffers; a pattern that harms nobody is worth knowing.
+    So are lines that are no news, unless users are known to suffer. Of a kind that often harms nobody users do not suffer where
+    what it brings about was measured and is missing: they suffer from something else.
     """
     if rule.unharmed and answer.contradictions:
         return min(rule.unharmed, rule.severity, key=_WEIGHTS.__getitem__)
     if harmed or (harmed is None and not answer.usual):
         return rule.severity
-    known: Severity = "warning" if answer.grade == "proof" else "info"
-    calm: Severity = known if answer.grade == "weak" else rule.unharmed or known
+    calm: Severity = rule.unharmed or ("warning" if answer.grade == "proof" else "info")
     return min(calm, rule.severity, key=_WEIGHTS.__getitem__)
 
 
