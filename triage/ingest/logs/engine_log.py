@@ -314,7 +314,7 @@ class EngineLog:
         if life.stopping is not None:
             return
         first = life.error is None or time - life.error_at > BEFORE_THE_END
-        better = life.error is not None and life.error.signature.role == "consequence" and match.signature.role == "cause"
+        better = life.error is not None and _says_more(match, life.error)
         if first or (better and time - life.error_at <= ONE_FAILURE):
             life.error, life.error_at, life.error_text = match, time, redacted_bytes(line)
         life.dead = life.dead or match.signature.id in _DEATHS
@@ -353,7 +353,7 @@ class EngineLog:
         }  # fmt: skip
         told = {key: value for key, value in more.items() if value}
         self._say(name, time, life, life.error, told)
-        if cause is not None and not cause.is_wrapper and (life.error is None or life.error.signature.role != "cause"):
+        if cause is not None and not cause.is_wrapper and not _is_known(life, cause):
             self._say("engine-exception" if life.ready is not None else "start-exception", time, life, None, told)
 
     def _say(
@@ -473,6 +473,32 @@ def _is_wrapper(life: Life) -> bool:
     trace = life.raised or life.failed
     return trace is not None and trace.cause is not None and trace.cause.is_wrapper
 
+
+def _is_known(life: Life, cause: Raised) -> bool:
+    """Whether a signature tells what an exception comes of.
+
+    That of a cause does, and one that reads the exception's own line and names more than an end.
+    """
+    told = 0 if life.error is None else _tells(life.error)
+    return told == _OF_WHAT or (told > 0 and redacted_bytes(cause.name, 120) in life.error_text)
+
+
+def _says_more(match: Match, than: Match) -> bool:
+    """Whether a line tells more of what goes wrong than another one."""
+    return than.signature.role == "consequence" and _tells(match) > _tells(than)
+
+
+def _tells(match: Match) -> int:
+    """How much a line tells of what goes wrong: that something ends, what follows from the cause, or the cause."""
+    if match.signature.role == "cause":
+        return _OF_WHAT
+    return int(not _ENDS_ALONE.issuperset(match.signature.kinds))
+
+
+_OF_WHAT = 2
+
+_ENDS_ALONE = frozenset({"engine-dead", "bad-rollout"})
+"""Kinds that say that something ended, and not of what."""
 
 _DEATHS = frozenset({
     "engine-dead", "engine-core-failed", "worker-failed", "native-crash", "scheduler-watchdog", "collective-teardown",
