@@ -227,6 +227,21 @@ def test_a_state_rests_on_no_old_values() -> None:
     assert status(frame) is Status.INCONCLUSIVE
 
 
+@pytest.mark.parametrize(
+    ("aborted", "promise", "expected"),
+    [(0, 0.01, Status.HEALTHY), (0, None, Status.HEALTHY), (None, 0.01, Status.INCONCLUSIVE), (5, 0.01, Status.DEGRADED)],
+)
+def test_a_promise_of_failures_that_an_engine_does_not_count(
+    aborted: float | None, promise: float | None, expected: Status
+) -> None:
+    """That somebody promised a share takes no health away where the engine counts what it gives up, and that is nothing."""
+    signals: dict[str, object] = {name: WELL[name] for name in ("batch.running", "queue.waiting", "finished")}
+    given_up: dict[str, object] = {} if aborted is None else {"finished.abort": Shift(0, aborted)}
+    objectives = {"ttft_p95_s": 2.0} | ({} if promise is None else {"error_ratio": promise})
+    frame = derived(signals | given_up, histograms={"latency.ttft": Buckets(BOUNDS, FAST)}, objectives=objectives)
+    assert status(frame) in (expected, Status.INCIDENT if aborted else expected)
+
+
 def test_one_bad_replica_of_eight_is_not_lost_in_the_mean() -> None:
     """The service keeps its promise; the replica does not."""
     rows = {f"latency.ttft@replica/{one}": Buckets(BOUNDS, SLOW if one == "a" else (0, 90, 10, 0, 0)) for one in "abcdefgh"}

@@ -9,7 +9,7 @@ import re2
 from triage.classes import dataclass
 from triage.engine.frame import Frame
 from triage.engine.promises import may_fail
-from triage.engine.promises.entries import UNMEASURED
+from triage.engine.promises.entries import UNCOUNTED, UNMEASURED
 from triage.model.diagnosis import Finding, Promised, Status, Vital
 from triage.model.observation import Observation
 from triage.model.recording import Floats
@@ -109,12 +109,15 @@ def _runs_well(vitals: Sequence[Vital]) -> bool:
 
 
 def _is_within(vital: Vital, vitals: Sequence[Vital], *, changed: bool) -> bool:
-    """Whether a promise about a part of a request that no source here can measure is within what is kept.
+    """Whether a promise that no source here can measure is within what is kept.
 
     Time between tokens is, where the whole request is as fast as it has to be and as usual: it is nearly all of it. The first
     token is where the whole request keeps its own promise, newcomers do not wait, and nobody changed the service or what stands
     in front of it: a proxy that holds the beginning of an answer back delays no end.
+    Of an engine that counts no failures, that it gives up no more than usual is enough, whether or not somebody promised a share.
     """
+    if vital.name == "error_ratio" and vital.reason == UNCOUNTED:
+        return _counted(vitals, "abandoned_ratio")
     if vital.reason != UNMEASURED:
         return False
     kept = [one for one in vitals if one.state is Promised.KEPT]

@@ -147,6 +147,9 @@ def surely_above(part: float, whole: float, allowed: float, doubt: float) -> boo
 UNMEASURED = "nobody measures it"
 """Why a promise is open of which no source tells anything."""
 
+UNCOUNTED = "nobody counts it"
+"""Why a promise about a share of requests is open of which no source counts any."""
+
 
 def open_vital(frame: Frame, name: str, title: str, reason: str, **told: Any) -> Vital:
     """A promise of the service of which nobody can say what became."""

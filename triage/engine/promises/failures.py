@@ -10,6 +10,7 @@ from triage.engine.derived.arithmetic import total
 from triage.engine.frame import Frame, running
 from triage.engine.promises.entries import (
     BURN_OF_MOMENT,
+    UNCOUNTED,
     Entry,
     Span,
     began,
@@ -98,7 +99,7 @@ def failures(frame: Frame) -> Iterator[Entry]:
             yield entry
         elif loss.name in frame.recording.objectives:
             limit = frame.recording.objectives[loss.name]
-            yield Entry(open_vital(frame, loss.name, loss.title, "nobody counts it", unit="ratio", limit=limit))
+            yield Entry(open_vital(frame, loss.name, loss.title, UNCOUNTED, unit="ratio", limit=limit))
 
 
 def _undated(loss: Loss, frame: Frame) -> Entry | None:
