@@ -472,6 +472,25 @@ def test_a_gateways_own_name_for_the_model_of_the_service() -> None:
     assert selection([of_engine, (metric, asked), (metric, named)], facts={"model": "Qwen3-8B"}).gateway(asked) is None
 
 
+@pytest.mark.parametrize(
+    ("label", "routes", "neighbour", "ours"),
+    [
+        ("envoy_cluster_name", ("qwen",), "", True),
+        ("destination_service_name", ("chat-backend",), "", True),
+        ("envoy_cluster_name", ("qwen", "bge"), "", False),
+        ("envoy_cluster_name", ("qwen", "llm-prod"), "", False),
+        ("envoy_cluster_name", ("qwen",), "llm-batch", False),
+    ],
+)
+def test_the_only_route_of_a_gateway_is_the_services(label: str, routes: tuple[str, ...], neighbour: str, ours: bool) -> None:
+    """People name it as they like; beside another route or another service's engine nobody can say whose it is."""
+    rows = [engine(instance="h:8000", job="engines", model_name="Qwen3-8B")]
+    rows += [engine(instance="i:8000", job="engines", service=neighbour, model_name="bge-m3")] if neighbour else []
+    rows += [("envoy_cluster_upstream_rq_total", {label: route, "job": "front", "instance": "e:1"}) for route in routes]
+    found = selection(rows, facts={"model": "Qwen3-8B"})
+    assert (found.gateway({label: routes[0], "job": "front", "instance": "e:1"}) is not None) is ours
+
+
 @pytest.mark.parametrize("alias", ["qwen", ""])
 def test_as_many_engines_as_were_declared_of_which_nobody_says_more(alias: str) -> None:
     """Behind a gateway that bears the service's name, by their addresses alone, whatever they call their model."""

@@ -89,6 +89,7 @@ class Selection:
     :param aliases: names under which the service's engines, and no others, serve their model
     :param marks: id that a runtime gave to a worker -> the replica whose engine's series bear it, and no other's
     :param routing: scrape jobs of gateways, each with the label in which they name to whom they send, the service among them
+    :param only_routes: whatever they are called, the only ones of their gateways, where no engine is another service's
     """
 
     service: Service
@@ -108,6 +109,7 @@ class Selection:
     aliases: frozenset[str] = frozenset()
     marks: Mapping[str, str] = field(default_factory=dict)
     routing: frozenset[tuple[str, str]] = frozenset()
+    only_routes: frozenset[str] = frozenset()
 
     def names_service(self, labels: Labels) -> bool:
         """Whether a label says outright that a series is the service's."""
@@ -189,7 +191,8 @@ class Selection:
     def gateway(self, labels: Labels, identity: Iterable[str] = ()) -> Subject | None:
         """The gateway; None if the series is about traffic of another service."""
         route = first(labels, _ROUTES)
-        ours = self._routes_here(route) or self._serves_its_model(labels) if route else not self._of_another(labels)
+        only = route in self.only_routes and _may_serve(labels, self.service)
+        ours = only or self._routes_here(route) or self._serves_its_model(labels) if route else not self._of_another(labels)
         if not ours and not self.names_service(labels):
             return None
         return Subject(Scope.GATEWAY, first(labels, (*identity, "pod", "instance", "job")) or "gateway")
@@ -391,6 +394,7 @@ class _Evidence:
         self.begins_alike: set[str] = set()
         self.hosts: set[str] = set()
         self.routing: set[tuple[str, str]] = set()
+        self.routes: dict[str, set[str]] = {}
 
     def add(self, name: str, labels: Labels, speaker: Scope | None, span: tuple[float, float]) -> None:
         """Takes note of one series."""
@@ -414,6 +418,8 @@ class _Evidence:
     def _add_gateway(self, labels: Labels, *, ours: bool) -> None:
         """Takes note of the names under which a gateway is asked for the service, and of how it names to whom it sends."""
         route = next((label for label in _ROUTES if labels.get(label)), "")
+        if route:
+            self.routes.setdefault(labels.get("job", ""), set()).add(labels[route])
         named = speaks_of(labels.get(route, ""), self.service.name)
         if ours or named:
             self.hosts |= {name for label in _HOSTS if "." in (name := labels.get(label, ""))}
@@ -479,9 +485,14 @@ class _Evidence:
             workloads=workloads,
             hosts=frozenset(self.hosts),
             routing=frozenset(self.routing),
+            only_routes=frozenset() if foreign or not ours else self._only_routes(),
             aliases=_aliases(ours, self.service) - {model for engine in foreign for model in engine.models},
             marks=_marks(engines, replicas),
         )
+
+    def _only_routes(self) -> frozenset[str]:
+        """Routes beside which their gateway has no other: people name them as they like."""
+        return frozenset(name for names in self.routes.values() if len(names) == 1 for name in names)
 
     def _placed_engines(self, places: Places) -> list[_Engine]:
         """The engines with their pods, also where only the address tells which pod it is."""
