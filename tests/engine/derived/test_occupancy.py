@@ -79,6 +79,14 @@ def test_an_engine_is_idle_only_if_it_says_so() -> None:
     assert last(frame_of({"batch.running": {"a": 0.0}}), "engine.idle") is None
 
 
+def test_an_engine_that_counts_no_tokens_is_idle_where_it_ends_nothing() -> None:
+    """Where tokens are counted, those that end say nothing: the last of them may have ended before."""
+    held = {"batch.running": {"a": 0.0}, "queue.waiting": {"a": 0.0}}
+    assert last(frame_of(held | {"finished": {"a": 0.0}}), "engine.idle") == 1.0
+    assert last(frame_of(held | {"finished": {"a": 0.5}}), "engine.idle") == 0.0
+    assert last(frame_of(held | {"finished": {"a": 0.0}, "tokens.generation": {"a": 9.0}}), "engine.idle") == 0.0
+
+
 def test_requests_in_flight_are_pinned_where_they_stand_at_their_most_without_a_queue() -> None:
     """A client with a hundred connections holds a hundred requests; a queue at the engine, or few requests, prove nothing."""
 

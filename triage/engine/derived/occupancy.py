@@ -96,8 +96,9 @@ def token_time(frame: Frame, replica: Subject) -> Floats | None:
 
 
 def idle(frame: Frame, replica: Subject) -> Floats | None:
-    """1 while an engine that is measured holds no request and makes no token."""
+    """1 while an engine that is measured holds no request and makes no token; of one that counts none, ends no request."""
     held, made = own_total(frame, replica, "batch.running", "queue.waiting"), frame.cells("tokens.generation", replica)
+    made = frame.cells("finished", replica) if made is None else made
     if held is None or made is None:
         return None
     return np.where(np.isnan(held) | np.isnan(made), np.nan, ((held <= 0) & (made <= 0)).astype(float))
@@ -147,7 +148,7 @@ DERIVATIONS = (
         ),
         abreast=True,
     ),
-    Derivation("engine.idle", (*_HELD, "tokens.generation"), idle, abreast=True),
+    Derivation("engine.idle", (*_HELD, "tokens.generation", "finished"), idle, abreast=True),
     Derivation(
         "kv.fill",
         ("kv.used", "kv.capacity", "kv.usage"),
