@@ -98,8 +98,17 @@ def _known(name: str, frame: Frame) -> str:
     for scope, what in scopes.items():
         for subject in frame.recording.subjects[scope]:
             if subject.id == name or (scope is not Scope.REPLICA and subject.id.startswith(f"{name}-")):
-                return what
+                return CLIENT if scope is Scope.GATEWAY and _only_asks(subject, frame) else what
     return ""
+
+
+def _only_asks(gateway: Subject, frame: Frame) -> bool:
+    """Whether something taken for a gateway by how it speaks lets no request through, while another one does.
+
+    Who calls the service speaks of its upstream, too.
+    """
+    carriers = frame.subjects_of("gateway.requests")
+    return bool(carriers) and gateway not in carriers and _by_words(gateway.id) != FRONT
 
 
 @cache

@@ -216,6 +216,22 @@ def test_what_a_changed_thing_is_to_the_service(name: str, what: str) -> None:
     assert relation((name,), "", None, made) == what
 
 
+@pytest.mark.parametrize(
+    ("carrier", "name", "what"),
+    [
+        ("lb-1", "report-writer", "client"),
+        ("lb-1", "edge-guard", "in-front"),
+        ("report-writer", "report-writer", "in-front"),
+        ("", "report-writer", "in-front"),
+    ],
+)
+def test_who_speaks_of_an_upstream_and_lets_nothing_through_may_only_ask(carrier: str, name: str, what: str) -> None:
+    """Unless its name says what it is, or nobody is known to let requests through."""
+    through = {f"gateway.requests@gateway/{carrier}": 1.0} if carrier else {}
+    made = frame({f"gateway.timeouts@gateway/{name}": 1.0} | through)
+    assert relation((name,), "", None, made) == what
+
+
 def step(begin: float, end: float = 9999.0) -> Callable[[float], float]:
     """Failures between two moments."""
     return lambda offset: 2.0 if begin < offset < end else 0.0

@@ -25,6 +25,7 @@ _FORMS: tuple[tuple[str, bytes], ...] = (
     ("smi", rb"^Timestamp +: [A-Z][a-z]{2} " + _MONTH + rb" [ \d]\d " + _CLOCK + rb" \d{4}"),
     ("clf", rb"\d\d/" + _MONTH + rb"/\d{4}:" + _CLOCK + rb" [+-]\d{4}"),
     ("slashed", rb"^\[?(?:GIN\] |\d{1,8}\] )?\d{4}/\d\d/\d\d (?:- )?" + _CLOCK + _FRACTION),
+    ("year-last", rb"^\[?\d\d[-./]\d\d[-./]\d{4}[ T]" + _CLOCK + _FRACTION),
     ("us", rb"^\[\d\d/\d\d/\d{4}-" + _CLOCK + rb"\]"),
     ("uptime", rb"^\[ *\d+\.\d{6}\]"),
     ("epoch", rb"^\[?\d{10}(?:\.\d{1,9})?[\] ,:]"),
@@ -76,7 +77,8 @@ class Clock:
         self._readers: dict[str, Callable[[bytes], float | None]] = {
             "iso": self._iso, "vllm": self._vllm, "klog": self._klog, "syslog": self._syslog, "dated": self._dated,
             "smi": self._smi, "clf": self._clf,
-            "slashed": self._slashed, "us": self._us, "uptime": self._uptime, "epoch": self._epoch, "clock": self._time_of_day,
+            "slashed": self._slashed, "year-last": self._year_last,
+            "us": self._us, "uptime": self._uptime, "epoch": self._epoch, "clock": self._time_of_day,
         }  # fmt: skip
 
     def read(self, line: bytes) -> float | None:
@@ -160,6 +162,18 @@ class Clock:
         bare = text.rpartition(b"] ")[2].lstrip(b"[").replace(b" - ", b" ", 1)
         day = self._day(bare[:10], lambda: (int(bare[:4]), int(bare[5:7]), int(bare[8:10])))
         return day + _seconds(bare[11:19]) + _split_fraction(bare[19:])[0] - self._offset
+
+    def _year_last(self, text: bytes) -> float:
+        """``14-11-2026 21:17:41``: day or month first; where both can be, the day that is nearer to the window."""
+        bare = text.lstrip(b"[")
+        day = self._day(b"last " + bare[:10], lambda: self._nearer(int(bare[6:10]), int(bare[:2]), int(bare[3:5])))
+        return day + _seconds(bare[11:19]) + _split_fraction(bare[19:])[0] - self._offset
+
+    def _nearer(self, year: int, one: int, other: int) -> tuple[int, int, int]:
+        """Year, month and day of two numbers of which nothing tells which is the month."""
+        orders = [(year, other, one), (year, one, other)]
+        starts = {order: start for order in orders if (start := _midnight_or_none(*order)) is not None}
+        return min(starts, key=lambda order: abs(starts[order] - self._end), default=orders[0])
 
     def _us(self, text: bytes) -> float:
         """``[11/12/2026-15:41:49]``, month first."""
