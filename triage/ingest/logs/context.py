@@ -19,6 +19,11 @@ _EXPORTER = re2.compile(r"(?i)(?:^|-)(?:\w*exporter|kube-state-metrics)(?:-|$)")
 """Pods that only watch: they are nobody's service, whatever their name begins with."""
 
 
+MODEL_SERVER = re2.compile(
+    rb"(?i)(?:nvidia|amd)\.com/gpu|\b(?:vllm|sglang|tensorrt|trtllm|triton|tgi|text-generation|llama|ollama|lmdeploy|dynamo)\b"
+)
+"""What tells of a pod or container that it serves a model."""
+
 _KEDA = "keda-hpa-"
 """What KEDA puts before a workload's name to call the autoscaler that it makes for it."""
 
@@ -63,6 +68,16 @@ class Context:
             return Owned(Subject(Scope.REPLICA, name), self.service)
         workload = workload_of(name)
         return Owned(Subject(Scope.SERVICE, workload), workload, stranger=True)
+
+    def of_container(self, name: str, serves: str) -> Owned:
+        """A container of one host, by its name; one that serves a model is ours, whatever it is called.
+
+        :param serves: its image and command
+        """
+        owned = self.of_pod(name)
+        if owned.stranger and MODEL_SERVER.search(serves.encode()) is not None:
+            return Owned(Subject(Scope.REPLICA, name), self.service)
+        return owned
 
     def of_log(self, name: str) -> Subject | None:
         """Who is known by the name of a log: itself, or the one pod of the workload that it is named after."""

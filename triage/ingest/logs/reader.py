@@ -24,8 +24,8 @@ from triage.ingest.logs.kube_tables import KubeTables
 from triage.ingest.logs.meaning import Line, Meaning
 from triage.ingest.logs.quality_log import QualityLog
 from triage.ingest.logs.redaction import redacted, without_prompt
+from triage.ingest.logs.shown import Happened, Remark, Shown, ShownForms, Take
 from triage.ingest.logs.signatures import Match
-from triage.ingest.logs.smi_report import SmiReport
 from triage.ingest.logs.timestamps import Clock
 from triage.ingest.logs.volume import Volume
 from triage.model.recording import Event, Fact, Histogram, Series, Subject
@@ -34,6 +34,9 @@ from triage.model.vocabulary import Scope
 _REQUEST_MARKS = (b" HTTP/", b"text_generation_router", b"log_server_r", b"[GIN]")
 
 _NAMES_POD = re2.compile(r"\bpod[ :=]+\"?(?:[a-z0-9.-]+/)?([a-z0-9][a-z0-9.-]*-[a-z0-9.-]*[a-z0-9])\b")
+
+_OF_THE_CLUSTER = frozenset({"kube-events", "kubelet", "runtime", "other"})
+"""Emitters whose own words an event of the cluster may be."""
 
 _CUT = 60.0
 """Chosen: seconds from the window's begin within which the first line of a log stands that was cut there: of a quiet log the
@@ -84,13 +87,13 @@ class Reader:
         self._begun = inf
         self._timed = first is not None
         self._kept = Kept(context.window)
-        self._meaning = Meaning(
-            emitter.kind, context.window, name, context.signatures, context.of_pod, context.of_node, context.subjects,
-            topic=name.partition(".")[0] if emitter.kind == "other" else "",
-        )  # fmt: skip
+        self._meaning = self._meaning_of(emitter.kind, name.partition(".")[0] if emitter.kind == "other" else "")
+        self._meanings = {emitter.kind: self._meaning}
         self._extra: list[Event] = []
         self._joiner = Joiner()
-        self._report = SmiReport(emitter.subject, name)
+        service = Subject(Scope.SERVICE, context.service)
+        self._shown = Shown(emitter.subject, service, context.of_pod, context.of_workload, context.window, name)
+        self._forms = ShownForms(self._shown, clock, within=emitter.kind != "kube-events")
         self._tables = KubeTables(context.window.end)
         self._volume = Volume(emitter, context.window, name)
         self._access = AccessSummary(emitter.subject, context.window, name)
@@ -102,7 +105,6 @@ class Reader:
             "engine": self._take_engine,
             "gateway": self._take_gateway,
             "kube-events": self._take_kube,
-            "nvidia-smi": self._take_report,
         }.get(emitter.kind, self._take_other)
 
     @property
@@ -123,7 +125,12 @@ class Reader:
             self._now, self._timed = time, True
             self._volume.count(time)
             self._place(time)
-        self._take(line, self._now if self._now is not None else self._window.end)
+        now = self._now if self._now is not None else self._window.end
+        took = self._forms.feed(line, now, stamped=time is not None and not stamp)
+        if took is not Take.OVER:
+            self._hear()
+        if took is not Take.WHOLE:
+            self._take(line, now)
 
     def feed_alike(self, line: bytes) -> bool:
         """Takes a line as it stands in the file, if it is a request like one before: nearly all of an engine's are."""
@@ -192,10 +199,6 @@ class Reader:
         else:
             self._say(line, time)
 
-    def _take_report(self, line: bytes, time: float) -> None:
-        self._report.feed(line, time)
-        self._take_other(line, time)
-
     def _take_other(self, line: bytes, time: float) -> None:
         if b"Xid (" in line:
             found = xid_of(line)
@@ -219,6 +222,30 @@ class Reader:
         if self.emitter.kind in {"quality", "other"} and self._timed:
             self._quality.feed(line, time)
         self._say(line, time)
+
+    # ------------------------------------------------------------ what commands showed
+
+    def _meaning_of(self, kind: str, topic: str = "") -> Meaning:
+        """What understands the lines of a kind of emitter."""
+        context = self._context
+        return Meaning(
+            kind, context.window, self.name, context.signatures, context.of_pod, context.of_node, context.subjects, topic=topic
+        )
+
+    def _hear(self) -> None:
+        """Takes what the forms remarked as if their programs had written it into a log."""
+        waiting, self._shown.remarks = self._shown.remarks, []
+        for one in waiting:
+            if isinstance(one, Happened):
+                self.take_kube(one.event, self._window.end, self._owner_of(one.event, one.serves))
+            else:
+                self._heard(one)
+
+    def _heard(self, remark: Remark) -> None:
+        if remark.emitter not in self._meanings:
+            self._meanings[remark.emitter] = self._meaning_of(remark.emitter)
+        about = self.owned if remark.subject is None else Owned(remark.subject, "")
+        self._meanings[remark.emitter].read(self._line(remark.text.encode(), remark.time, about))
 
     # ------------------------------------------------------------ what lines say
 
@@ -260,13 +287,16 @@ class Reader:
             for match in matches:
                 self._engine.saw(match, time, line)
 
-    def take_kube(self, event: KubeEvent, fallback: float) -> None:
-        """Takes an event of the cluster: itself, and what its words mean."""
+    def take_kube(self, event: KubeEvent, fallback: float, owner: Owned | None = None) -> None:
+        """Takes an event of the cluster: itself, and what its words mean.
+
+        :param owner: whose it is, where its object does not say so by its name
+        """
         time = event.time if event.time is not None else fallback
         if event.time is not None:
             self._timed = True
             self._place(event.time)
-        owned = self._owner_of(event)
+        owned = owner or self._owner_of(event)
         attrs = {
             "message": event.message, "type": event.type, "object": event.object_name, "object_kind": event.object_kind,
             "namespace": event.namespace,
@@ -276,15 +306,20 @@ class Reader:
         made = Event(time, "kube", event.reason, owned.subject, kept, redacted(text), self.name)
         self._kept.add(Key("kube", event.reason, owned.subject, (event.object_name,)), time, lambda: made, event.count)
         line = f"{event.type} {event.reason} {event.namespace}/{event.object_kind}/{event.object_name} {event.message}"
-        self._meaning.read(self._line(line.encode(), time, owned)._replace(said=max(event.count, 1)))
+        kind = self.emitter.kind if self.emitter.kind in _OF_THE_CLUSTER else "kube-events"
+        if kind not in self._meanings:
+            self._meanings[kind] = self._meaning_of(kind)
+        self._meanings[kind].read(self._line(line.encode(), time, owned)._replace(said=max(event.count, 1)))
 
-    def _owner_of(self, event: KubeEvent) -> Owned:
+    def _owner_of(self, event: KubeEvent, serves: str = "") -> Owned:
         if not event.object_name:
             return Owned(Subject(Scope.SERVICE, self._context.service), self._context.service)
         if event.object_kind == "node":
             return self._victim_of(event) or self._context.of_node(event.object_name)
         if event.object_kind == "pod":
             return self._context.of_pod(event.object_name)
+        if event.object_kind == "container":
+            return self._context.of_container(event.object_name, serves)
         return self._context.of_workload(event.object_name)
 
     def _victim_of(self, event: KubeEvent) -> Owned | None:
@@ -298,6 +333,8 @@ class Reader:
     def close(self) -> None:
         """Nothing more comes."""
         self._flush()
+        self._forms.finish()
+        self._hear()
         for event in self._tables.finish():
             self.take_kube(event, self._window.end)
         if self.emitter.kind == "engine":
@@ -310,16 +347,16 @@ class Reader:
         """What the emitter says of itself and of cards; a stranger's are nobody's business."""
         if not self.owned.stranger:
             yield from self.facts
-            yield from self._report.facts()
+            yield from self._shown.facts()
 
     def events(self) -> Iterator[Event]:
         """All events, those of one sort bounded in number."""
         marks = {} if self._timed else {"untimed": "yes"}
-        for event in (*self._kept.events(), *self._meaning.events(cut=self._is_cut, begun=self._begun)):
+        meant = [one for each in self._meanings.values() for one in each.events(cut=self._is_cut, begun=self._begun)]
+        for event in (*self._kept.events(), *meant):
             yield replace(event, attrs={**event.attrs, **marks}) if marks else event
         whose = _marks(self.owned) if self.owned.stranger else {}
-        reported = [one for one in self._report.events() if self._window.baseline_start <= one.time <= self._window.end]
-        for event in (*self._extra, *self._access.events(), *self._quality.events(), *reported):
+        for event in (*self._extra, *self._access.events(), *self._quality.events(), *self._shown.states()):
             yield replace(event, attrs={**event.attrs, **whose}) if whose else event
 
     def series(self) -> Iterator[Series]:
@@ -330,11 +367,13 @@ class Reader:
         yield from self._access.series(self._volume.latest)
         yield from self._quality.series()
         yield from self._volume.series()
+        yield from self._shown.series()
 
     def histograms(self) -> Iterator[Histogram]:
         """How long requests took; a stranger's are nobody's business."""
         if not self.owned.stranger:
             yield from self._access.histograms()
+            yield from self._shown.histograms()
 
 
 def _marks(owned: Owned) -> dict[str, str]:

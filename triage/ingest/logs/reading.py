@@ -10,7 +10,7 @@ import re2
 
 from triage.classes import dataclass
 from triage.ingest.logs.changes import kube_events_of_document
-from triage.ingest.logs.context import Context, Owned
+from triage.ingest.logs.context import MODEL_SERVER, Context, Owned
 from triage.ingest.logs.emitters import Emitter, Subjects, emitter_of, emitter_within, is_engines
 from triage.ingest.logs.files import Lines, Log, logs_of
 from triage.ingest.logs.forms import NOBODY, Origin, unwrap
@@ -117,9 +117,6 @@ def read_logs(
 
 
 _POD = re2.compile(rb"(?:\bpod/|^Name: +|\bpod=\"[^\"/]{0,63}/)([a-z0-9][a-z0-9.-]*)")
-_MODEL_SERVER = re2.compile(
-    rb"(?i)(?:nvidia|amd)\.com/gpu|\b(?:vllm|sglang|tensorrt|trtllm|triton|tgi|text-generation|llama|ollama|lmdeploy|dynamo)\b"
-)
 
 
 def _pods_in(logs: Sequence[Log]) -> dict[str, bool]:
@@ -134,7 +131,7 @@ def _pods_in(logs: Sequence[Log]) -> dict[str, bool]:
             found = _POD.search(line)
             named = unwrap(line).origin.pod or (found.group(1).decode() if found is not None else named)
             if named:
-                pods[named] = pods.get(named, False) or _MODEL_SERVER.search(line) is not None or is_engines(line)
+                pods[named] = pods.get(named, False) or MODEL_SERVER.search(line) is not None or is_engines(line)
     return pods
 
 

@@ -1,4 +1,4 @@
-"""``nvidia-smi -q`` as facts of cards and as states that speak of trouble."""
+"""``nvidia-smi -q`` as facts of cards, as their vital signs, and as states that speak of trouble."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field
@@ -7,12 +7,15 @@ import re2
 
 from triage.classes import dataclass
 from triage.ingest.logs.redaction import redacted_bytes
-from triage.model.recording import Event, Fact, Subject
+from triage.ingest.logs.shown.form import Shown, Take
+from triage.ingest.logs.shown.quantities import quantity
+from triage.model.recording import Subject
 from triage.model.vocabulary import Scope
 
 MAX_CARDS = 64
 _MAX_ENTRIES = 600
 _CARD = re2.compile(rb"^GPU ([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d)\s*$")
+_BANNER = re2.compile(rb"^=+NVSMI LOG=+\s*$|^(?:Driver Version|Attached GPUs) +: ")
 _ENTRY = re2.compile(rb"^( *)(\S.*?) *: (.*)$")
 _HEADING = re2.compile(rb"^( +)(\S[^:]*?)\s*$")
 _NUMBER = re2.compile(r"^(\d+(?:\.\d+)?)(?: (MiB|GiB|W|C|MHz|%))?$")
@@ -26,6 +29,16 @@ _CARD_FACTS: dict[str, str] = {
 """Facts of a card, by the path of headings under which the report gives them."""
 
 _NODE_FACTS = {"driver version": "driver_version", "cuda version": "cuda_version"}
+
+_SAMPLES: dict[str, str] = {
+    "utilization/gpu": "gpu.util", "utilization/memory": "gpu.mem_util", "fb memory usage/total": "gpu.mem_total",
+    "fb memory usage/used": "gpu.mem_used", "fb memory usage/free": "gpu.mem_free", "temperature/gpu current temp": "gpu.temp",
+    "temperature/memory current temp": "gpu.mem_temp", "gpu power readings/power draw": "gpu.power",
+    "gpu power readings/average power draw": "gpu.power", "power readings/power draw": "gpu.power",
+    "gpu power readings/current power limit": "gpu.power_limit", "power readings/power limit": "gpu.power_limit",
+    "clocks/sm": "gpu.sm_clock", "clocks/memory": "gpu.mem_clock", "max clocks/sm": "gpu.sm_clock_max",
+}  # fmt: skip
+"""Vital signs of a card, by the same paths."""
 
 _WELL: dict[str, frozenset[str]] = {
     "gpu recovery action": frozenset({"none"}),
@@ -42,12 +55,18 @@ _COUNTS = re2.compile(
     r"^(?:remapped rows/uncorrectable error|ecc errors/volatile/(?:sram|dram) uncorrectable.*|retired pages/double bit ecc)$"
 )
 _SLOWED = re2.compile(r"^clocks (?:event|throttle) reasons/.*(?:slowdown|thermal|brake).*$")
-_UNKNOWN = frozenset({"", "n/a", "[n/a]", "not supported", "unknown error"})
+_UNKNOWN = frozenset({"", "n/a", "[n/a]", "not supported", "[not supported]", "unknown error", "[unknown error]"})
+
+
+def begins(line: bytes) -> bool:
+    """Whether a line is the first of a report, or of a card in one."""
+    return _BANNER.search(line) is not None or _CARD.search(line) is not None
 
 
 @dataclass
 class _Card:
     bus: str
+    time: float
     values: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -57,31 +76,34 @@ class _Card:
 
 
 class SmiReport:
-    """Reads a report line by line; bounded however long it is."""
+    """Reads a report line by line; bounded however long it is. Its lines may say more than what is read here."""
 
-    def __init__(self, node: Subject, source: str) -> None:
-        self._node = node
-        self._source = source
-        self._time: float | None = None
+    def __init__(self, shown: Shown) -> None:
+        self._shown = shown
         self._head: dict[str, str] = {}
         self._cards: list[_Card] = []
         self._path: list[tuple[int, str]] = []
 
-    def feed(self, line: bytes, time: float) -> None:
-        """Takes a line of the report; others are nothing to it."""
+    def feed(self, line: bytes, *, stamped: bool) -> Take:
+        """Takes a line of the report."""
         card = _CARD.search(line)
         if card is not None:
             if len(self._cards) < MAX_CARDS:
-                self._cards.append(_Card(redacted_bytes(card.group(1), 20)))
-            self._path, self._time = [], time
-            return
+                self._cards.append(_Card(redacted_bytes(card.group(1), 20), self._shown.time))
+            self._path = []
+            return Take.ALSO
         entry = _ENTRY.search(line)
+        if self._cards and line[:1].strip() and line[:1] != b"=":
+            return Take.OVER
+        if stamped and (entry is None or entry.group(2) != b"Timestamp"):
+            return Take.OVER
         if entry is not None:
             self._entry(len(entry.group(1)), redacted_bytes(entry.group(2), 80), redacted_bytes(entry.group(3), 120))
-            return
+            return Take.ALSO
         heading = _HEADING.search(line) if self._cards else None
         if heading is not None:
             self._enter(len(heading.group(1)), redacted_bytes(heading.group(2), 80).lower())
+        return Take.ALSO
 
     def _enter(self, indent: int, name: str) -> None:
         self._path = [one for one in self._path if one[0] < indent][:6]
@@ -93,31 +115,24 @@ class SmiReport:
         if len(values) < _MAX_ENTRIES:
             values.setdefault("/".join((*outer, name.lower())), value)
 
-    def facts(self) -> Iterator[Fact]:
-        """What the report says of the node and of its cards."""
+    def finish(self) -> None:
+        """Brings what the report says of the machine and of its cards."""
+        shown = self._shown
         if not self._cards:
             return
-        yield from _facts(self._node, self._head, _NODE_FACTS, self._source)
+        for key, value in _facts(self._head, _NODE_FACTS):
+            shown.fact(shown.node, key, value)
         for card in self._cards:
-            yield from _facts(card.subject, {"pci/bus id": card.bus, **card.values}, _CARD_FACTS, self._source)
-
-    def events(self) -> Iterator[Event]:
-        """States of cards that speak of trouble, as statements."""
-        for card in self._cards:
-            for path, value in card.values.items():
-                if _speaks_of_trouble(path, value) or _is_short_of_lanes(path, card.values):
-                    attrs = {
-                        "what": path.rpartition("/")[2],
-                        "value": value,
-                        "emitter": "nvidia-smi",
-                        "pci": card.bus,
-                        "path": path,
-                    }
-                    text = f"{path}: {value} (card {card.bus})"
-                    yield Event(self._time or 0.0, "said", "state", card.subject, attrs, text, self._source)
+            for key, value in _facts({"pci/bus id": card.bus, **card.values}, _CARD_FACTS):
+                shown.fact(card.subject, key, value)
+            for path, signal in _SAMPLES.items():
+                shown.sample(signal, card.subject, quantity(card.values.get(path, "")), card.time)
+            for path, text in card.values.items():
+                if speaks_of_trouble(path, text) or _is_short_of_lanes(path, card.values):
+                    shown.state(path, text, card.subject, "nvidia-smi", card.time, {"pci": card.bus})
 
 
-def _speaks_of_trouble(path: str, value: str) -> bool:
+def speaks_of_trouble(path: str, value: str) -> bool:
     """Whether a healthy card would have said something else."""
     told = value.lower()
     if told in _UNKNOWN:
@@ -141,11 +156,11 @@ def _is_short_of_lanes(path: str, values: Mapping[str, str]) -> bool:
     return now is not None and most is not None and int(now.group(1)) < int(most.group(1))
 
 
-def _facts(subject: Subject, values: Mapping[str, str], wanted: Mapping[str, str], source: str) -> Iterator[Fact]:
+def _facts(values: Mapping[str, str], wanted: Mapping[str, str]) -> Iterator[tuple[str, str | float]]:
     for path, key in wanted.items():
         value = values.get(path, "")
         if value.lower() in _UNKNOWN:
             continue
         number = _NUMBER.search(value)
         is_plain = number is not None and key.endswith(("_mib", "_generation"))
-        yield Fact(subject, key, float(number.group(1)) if is_plain and number is not None else value, f"log {source}")
+        yield key, float(number.group(1)) if is_plain and number is not None else value

@@ -1,0 +1,277 @@
+"""What commands showed to a person who kept it: forms as their programs print them, wherever they stand in a text."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from triage.ingest.logs import LogReading, read_logs
+from triage.ingest.logs.shown.quantities import cores, quantity, size
+from triage.model.recording import Event, Window
+
+END = datetime(2025, 3, 4, 10, 30, tzinfo=UTC).timestamp()
+WINDOW = Window(END - 1800, END, END - 5400)
+ENGINE_LOG = (
+    "INFO 03-04 10:20:00 [loggers.py:123] Engine 000: Avg prompt throughput: 120.0 tokens/s,"
+    " Avg generation throughput: 300.0 tokens/s, Running: 4 reqs, Waiting: 0 reqs\n"
+)
+
+
+def read(folder: Path, text: str, name: str = "paste.txt") -> LogReading:
+    """What a file with this text brings."""
+    (folder / name).write_text(text, encoding="utf-8")
+    return read_logs([folder / name], WINDOW, "chat", alone=True)
+
+
+def last(reading: LogReading) -> dict[tuple[str, str], float]:
+    """The last value of each signal of each subject."""
+    return {(one.signal, one.subject.id): float(one.values[-1]) for one in reading.series}
+
+
+def facts(reading: LogReading) -> dict[tuple[str, str], str | float]:
+    """Facts by key and subject."""
+    return {(one.key, one.subject.id): one.value for one in reading.facts}
+
+
+def states(reading: LogReading) -> dict[tuple[str, str], str]:
+    """States that speak of trouble, by path and subject."""
+    return {
+        (one.attrs["path"], one.subject.id): one.attrs["value"] for one in reading.events if "path" in one.attrs and one.subject
+    }
+
+
+def named(reading: LogReading, kind: str) -> dict[str, Event]:
+    """Events of a kind by name."""
+    return {one.name: one for one in reading.events if one.kind == kind}
+
+
+# ---------------------------------------------------------------- cards
+
+BOX = """\
+Tue Mar  4 10:22:31 2025
++-----------------------------------------------------------------------------------------+
+| NVIDIA-SMI 550.90.07              Driver Version: 550.90.07      CUDA Version: 12.4     |
+|-----------------------------------------+------------------------+----------------------+
+| GPU  Name                 Persistence-M | Bus-Id          Disp.A | Volatile Uncorr. ECC |
+| Fan  Temp   Perf          Pwr:Usage/Cap |           Memory-Usage | GPU-Util  Compute M. |
+|                                         |                        |               MIG M. |
+|=========================================+========================+======================|
+|   0  NVIDIA H100 80GB HBM3          On  |   00000000:19:00.0 Off |                    0 |
+| N/A   34C    P0            118W /  700W |   74731MiB /  81559MiB |    100%      Default |
+|                                         |                        |             Disabled |
++-----------------------------------------+------------------------+----------------------+
+|   1  NVIDIA H100 80GB HBM3          Off |   00000000:3B:00.0 Off |                    4 |
+| N/A   88C    P0            698W /  700W |       1MiB /  81559MiB |      0%      Default |
+|                                         |                        |             Disabled |
++-----------------------------------------+------------------------+----------------------+
+|   2  ERR!                          ERR! |   00000000:5D:00.0 ERR! |                 ERR! |
+|ERR!  ERR!  ERR!             ERR! / ERR! |      ERR! /      ERR!   |    ERR!         ERR! |
+|                                         |                        |                 ERR! |
++-----------------------------------------+------------------------+----------------------+
+
++-----------------------------------------------------------------------------------------+
+| Processes:                                                                              |
+|  GPU   GI   CI        PID   Type   Process name                              GPU Memory |
+|        ID   ID                                                               Usage      |
+|=========================================================================================|
+|    0   N/A  N/A     12345      C   /usr/bin/python3                            74718MiB |
+|    1   N/A  N/A       901      C   [Not Found]                                   900MiB |
++-----------------------------------------------------------------------------------------+
+"""
+OLD_BOX = """\
++-----------------------------------------------------------------------------+
+| NVIDIA-SMI 418.87.00    Driver Version: 418.87.00    CUDA Version: 10.1     |
+|-------------------------------+----------------------+----------------------+
+| GPU  Name        Persistence-M| Bus-Id        Disp.A | Volatile Uncorr. ECC |
+| Fan  Temp  Perf  Pwr:Usage/Cap|         Memory-Usage | GPU-Util  Compute M. |
+|===============================+======================+======================|
+|   0  Tesla V100-SXM2...  On   | 00000000:1A:00.0 Off |                    0 |
+| N/A   34C    P0    42W / 300W |  16130MiB / 16130MiB |     12%      Default |
++-------------------------------+----------------------+----------------------+
+| Processes:                                                       GPU Memory |
+|  GPU       PID   Type   Process name                             Usage      |
+|=============================================================================|
+|    0     12345      C   python                                     16118MiB |
++-----------------------------------------------------------------------------+
+"""
+
+
+@pytest.mark.parametrize("before", ["", "(base) alice@gpu-3:~$ nvidia-smi\n", ENGINE_LOG])
+def test_box_of_nvidia_smi(tmp_path: Path, before: str) -> None:
+    """Vital signs, facts and what speaks of trouble, alone, below a prompt, and within an engine's log."""
+    reading = read(tmp_path, before + BOX + "\n")
+    values, told = last(reading), facts(reading)
+    assert values["gpu.temp", "00000000:3B:00.0"] == 88.0
+    assert values["gpu.power", "00000000:19:00.0"] == 118.0
+    assert values["gpu.mem_used", "00000000:19:00.0"] == 74731 * 2**20
+    assert values["gpu.util", "00000000:19:00.0"] == 1.0
+    assert ("gpu.temp", "00000000:5D:00.0") not in values
+    assert told["gpu_model", "00000000:19:00.0"] == "NVIDIA H100 80GB HBM3"
+    assert "550.90.07" in {value for (key, _), value in told.items() if key == "driver_version"}
+    assert states(reading) == {("ecc errors/volatile/uncorrectable", "00000000:3B:00.0"): "4"}
+    unread = [one for one in reading.events if one.kind == "residue"]
+    assert [one.subject.id for one in unread if one.subject] == ["00000000:5D:00.0"]
+    assert {one.attrs["pid"] for one in reading.events if one.name == "card-process"} == {"12345"}
+    assert "card-process-orphaned" in named(reading, "log")
+
+
+def test_box_of_an_older_version(tmp_path: Path) -> None:
+    """A box with fewer lines a card, and processes without instances."""
+    reading = read(tmp_path, OLD_BOX, "nvidia-smi.txt")
+    assert last(reading)["gpu.mem_total", "00000000:1A:00.0"] == 16130 * 2**20
+    assert named(reading, "log")["card-process"].attrs["mib"] == "16118"
+
+
+def test_host_is_the_one_at_whose_prompt_it_was_typed(tmp_path: Path) -> None:
+    """What a machine is called stands in the prompt."""
+    reading = read(tmp_path, "root@gpu-3:~# nvidia-smi\n" + BOX)
+    assert facts(reading)["driver_version", "gpu-3"] == "550.90.07"
+
+
+CSV = """\
+index, timestamp, clocks_event_reasons.active, uuid, memory.used [MiB], clocks.current.sm [MHz], retired_pages.pending
+0, 2025/03/04 10:22:31.123, 0x0000000000000040, GPU-aa, 74731 MiB, 345 MHz, No
+1, 2025/03/04 10:22:31.124, 0x0000000000000004, GPU-bb, [N/A], 1980 MHz, [N/A]
+0, 2025/03/04 10:22:36.123, 0x0000000000000000, GPU-aa, 74731 MiB, 1980 MHz, No
+"""
+
+
+def test_csv_of_nvidia_smi(tmp_path: Path) -> None:
+    """Columns in any order, at the times that they name; a limit of power is no trouble by itself."""
+    reading = read(tmp_path, CSV)
+    thermal = next(one for one in reading.series if one.signal == "gpu.throttle_thermal_hw" and one.subject.id == "GPU-aa")
+    assert list(thermal.values) == [1.0, 0.0]
+    assert thermal.times[0] == pytest.approx(datetime(2025, 3, 4, 10, 22, 31, 123000, tzinfo=UTC).timestamp())
+    assert last(reading)["gpu.sm_clock", "GPU-bb"] == 1.98e9
+    assert ("gpu.mem_used", "GPU-bb") not in last(reading)
+    assert states(reading) == {("clocks event reasons/hw thermal slowdown", "GPU-aa"): "Active"}
+
+
+def test_csv_without_heading_or_units(tmp_path: Path) -> None:
+    """The command tells the columns, and the tool's units are known."""
+    command = "$ nvidia-smi --query-gpu=uuid,memory.used,utilization.gpu,remapped_rows.failure --format=csv,noheader,nounits\n"
+    reading = read(tmp_path, command + "GPU-aa, 1024, 7, Yes\nGPU-bb, 2048, 8, No\n")
+    assert last(reading)["gpu.mem_used", "GPU-bb"] == 2**31
+    assert last(reading)["gpu.util", "GPU-aa"] == 0.07
+    assert states(reading) == {("remapped rows/remapping failure occurred", "GPU-aa"): "Yes"}
+
+
+def test_dmon(tmp_path: Path) -> None:
+    """Columns below two heads; a dash is no value."""
+    rows = "# gpu   gtemp   pwr  pclk   sm\n# Idx   C   W   MHz   %\n    0   34   118  1980  100\n    1   -  698  345   0\n"
+    reading = read(tmp_path, rows)
+    values = {signal: value for (signal, card), value in last(reading).items() if card.endswith("/1")}
+    assert values == {"gpu.power": 698.0, "gpu.sm_clock": 3.45e8, "gpu.util": 0.0}
+
+
+# ---------------------------------------------------------------- tables
+
+
+def test_nodes(tmp_path: Path) -> None:
+    """A node that is not ready, and one that takes no pods."""
+    text = """\
+NAME    VERSION   STATUS                     ROLES           AGE
+cp-1    v1.29.3   Ready                      control-plane   300d
+gpu-3   v1.29.3   NotReady                   <none>          30d
+gpu-4   v1.29.3   Ready,SchedulingDisabled   <none>          30d
+"""
+    reading = read(tmp_path, text)
+    events = [(one.name, one.subject.id) for one in reading.events if one.kind == "kube" and one.subject]
+    assert sorted(events) == [("NodeNotReady", "gpu-3"), ("NodeNotSchedulable", "gpu-4")]
+    assert last(reading)["node.ready", "cp-1"] == 1.0
+
+
+def test_workloads_and_autoscalers(tmp_path: Path) -> None:
+    """Replicas of ours only; a metric that cannot be read is an event."""
+    text = """\
+$ kubectl get deploy
+NAME    READY   UP-TO-DATE   AVAILABLE   AGE
+chat    1/3     1            1           30d
+other   0/9     1            0           30d
+
+$ kubectl get hpa
+NAME   REFERENCE         TARGETS                     MINPODS   MAXPODS   REPLICAS   AGE
+chat   Deployment/chat   <unknown>/10, 1500m/2 (avg)   1         8         8          30d
+"""
+    reading = read(tmp_path, text)
+    values = last(reading)
+    assert values["replicas.ready", "chat"] == 1.0
+    assert values["autoscaler.max", "chat"] == 8.0
+    assert values["autoscaler.value", "chat"] == 1.5
+    assert {name for _, name in values} == {"chat"}
+    assert "autoscaler-no-metric" in named(reading, "log")
+
+
+def test_containers_of_docker(tmp_path: Path) -> None:
+    """How a container ended; one that serves a model is ours whatever it is called, another is a stranger's."""
+    text = """\
+CONTAINER ID   IMAGE                     COMMAND                  CREATED       STATUS                      PORTS   NAMES
+3f2a1b4c5d6e   vllm/vllm-openai:v0.7.3   "python3 -m vllm.ent…"   2 hours ago   Exited (137) 3 minutes ago          llm
+4a5b6c7d8e9f   acme/webui                "bash start.sh"          3 days ago    Restarting (1) 5 seconds ago        webui
+"""
+    reading = read(tmp_path, text)
+    ours = next(one for one in reading.events if one.kind == "kube" and one.attrs["object"] == "llm")
+    assert (ours.name, ours.time) == ("Error", END - 180.0)
+    assert "stranger" not in ours.attrs
+    others = [one for one in reading.events if one.kind == "kube" and one.attrs["object"] == "webui"]
+    assert {one.name for one in others} == {"Error", "BackOff"}
+    assert all(one.attrs["stranger"] == "yes" for one in others)
+
+
+def test_memory_and_disks(tmp_path: Path) -> None:
+    """The fullest real file system counts; one without room is said."""
+    text = """\
+              total        used        free      shared  buff/cache   available
+Mem:          251Gi       248Gi       1.1Gi       2.0Gi       2.1Gi       512Mi
+Swap:            0B          0B          0B
+
+Filesystem      Size  Used Avail Use% Mounted on
+tmpfs            26G   26G     0 100% /run
+/dev/nvme1n1    3.5T  1.2T  2.3T  35% /data
+/dev/nvme0n1p2  1.8T  1.8T     0 100% /
+"""
+    values, events = last(read(tmp_path, text)), named(read(tmp_path, text), "log")
+    assert values["node.memory_available", "host"] == 512 * 2**20
+    assert values["node.swap_total", "host"] == 0.0
+    assert (values["node.disk_available", "host"], values["node.disk_size", "host"]) == (0.0, 1.8 * 2**40)
+    assert "/ is full" in events["disk-full"].text
+
+
+def test_kubectl_within_another_text(tmp_path: Path) -> None:
+    """A table of pods after an engine's lines: ages count back from that moment, and the log goes on as a log."""
+    table = "NAME     READY   STATUS             RESTARTS      AGE\nchat-0   0/1     CrashLoopBackOff   12 (2m ago)   1h\n\n"
+    reading = read(tmp_path, ENGINE_LOG + table + ENGINE_LOG.replace("10:20", "10:25"), "engine-chat-0.log")
+    event = named(reading, "kube")["CrashLoopBackOff"]
+    assert event.time == datetime(2025, 3, 4, 10, 18, tzinfo=UTC).timestamp()
+    assert [list(one.values) for one in reading.series if one.signal == "batch.running"] == [[4.0, 4.0]]
+
+
+# ---------------------------------------------------------------- values
+
+
+@given(st.floats(0, 1e12, allow_nan=False), st.sampled_from([("MiB", 2**20), ("%", 0.01), ("W", 1.0), ("MHz", 1e6), ("", 1.0)]))
+def test_quantities(value: float, unit: tuple[str, float]) -> None:
+    """A number with its unit, with or without a blank between, is the number in base units."""
+    text = f"{value:.6f}"
+    assert quantity(f"{text} {unit[0]}") == quantity(text + unit[0]) == pytest.approx(value * unit[1], abs=1e-6 * unit[1])
+
+
+@given(st.text(max_size=40))
+def test_what_is_no_quantity_is_unknown(text: str) -> None:
+    """No text raises; what is read is a number that is no nonsense."""
+    for read_it in (quantity, size, cores):
+        value = read_it(text)
+        assert value is None or abs(value) < float("inf") or len(text) > 20
+
+
+@given(
+    st.lists(
+        st.sampled_from([*BOX.splitlines(), *CSV.splitlines(), "", "{", "}", "NAME READY STATUS RESTARTS", "x  y  z"]),
+        max_size=40,
+    )
+)
+def test_torn_forms_are_no_trouble(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
+    """Lines of forms in any order never raise."""
+    read(tmp_path_factory.mktemp("torn"), "\n".join(lines))

@@ -1,0 +1,83 @@
+"""Tables of one host: memory, disks, processes, and what ``vmstat`` and ``iostat`` count."""
+
+from triage.ingest.logs.shown.form import Shown
+from triage.ingest.logs.shown.quantities import quantity, size
+from triage.ingest.logs.shown.tables import Row, Table
+
+_KIB = 1024.0
+_PAGE = 4096.0
+_VIRTUAL = ("tmpfs", "devtmpfs", "udev", "none", "shm", "efivarfs", "squashfs", "/dev/loop")
+"""File systems whose fill is nothing to anybody: in memory, or read-only images that are always full."""
+
+_SHARED_MEMORY = "/dev/shm"  # noqa: S108 - a name in what is read
+
+
+def _memory(shown: Shown, row: Row) -> None:
+    """``Mem:`` and ``Swap:`` of ``free``; without ``-h`` and the like in KiB."""
+    signals = {
+        "Mem:": (("node.memory_total", "total"), ("node.memory_available", "available")),
+        "Swap:": (("node.swap_total", "total"), ("node.swap_free", "free")),
+    }
+    for signal, column in signals.get(row.get("", ""), ()):
+        shown.sample(signal, shown.node, size(row.get(column, ""), _KIB))
+
+
+def _disk(shown: Shown, row: Row) -> None:
+    """A row of ``df``; a file system without room is told. Without ``-h`` sizes are in KiB."""
+    place, device = row.get("Mounted_on", ""), row.get("Filesystem", "")
+    whole = size(row.get("Size") or row.get("1K-blocks") or row.get("1024-blocks", ""), _KIB)
+    free = size(row.get("Avail") or row.get("Available", ""), _KIB)
+    if place == _SHARED_MEMORY:
+        shown.remark(f"{device} {row.get('Size', '')} {row.get('Used', '')} {row.get('Avail', '')} {place}")
+    if place and whole and free is not None and not device.startswith(_VIRTUAL):
+        shown.least("node.disk_available", "node.disk_size", shown.node, free, whole)
+        if free <= 0.0:
+            shown.remark(f"no space left on device: file system {place} is full", shown.node)
+
+
+def _inodes(shown: Shown, row: Row) -> None:
+    """A row of ``df -i``."""
+    place, device = row.get("Mounted_on", ""), row.get("Filesystem", "")
+    whole, free = size(row.get("Inodes", "")), size(row.get("IFree", ""))
+    if place and whole and free is not None and not device.startswith(_VIRTUAL):
+        shown.least("node.inodes_free", "node.inodes", shown.node, free, whole)
+        if free <= 0.0:
+            shown.remark(f"no space left on device: file system {place} has used up its inodes", shown.node)
+
+
+def _process(shown: Shown, row: Row) -> None:
+    """A row of ``ps`` or ``top``: a program that waits for a device cannot be ended; threads of the kernel always wait."""
+    command = (row.get("COMMAND") or row.get("CMD", "")).split(" ")[0]
+    if (row.get("STAT") or row.get("S", "")).startswith("D") and command[:1] != "[":
+        shown.remark(f"{command} is stuck in uninterruptible sleep, process {row.get('PID', '')}", shown.node)
+
+
+def _virtual_memory(shown: Shown, row: Row) -> None:
+    """A row of ``vmstat``."""
+    idle = quantity(row.get("id", ""), "%")
+    shown.sample("node.cpu_busy", shown.node, None if idle is None else 1.0 - idle)
+    for signal, column in (("node.swap_in", "si"), ("node.swap_out", "so")):
+        amount = size(row.get(column, ""), _KIB)
+        shown.sample(signal, shown.node, None if amount is None else amount / _PAGE)
+
+
+def _device(shown: Shown, row: Row) -> None:
+    """A row of ``iostat -x``: the busiest device of a host counts."""
+    busy = quantity(row.get("%util", ""), "%")
+    if busy is not None:
+        shown.sample("node.disk_busy", shown.node, max(busy, shown.last("node.disk_busy", shown.node) or 0.0))
+
+
+TABLES: tuple[Table, ...] = (
+    Table(frozenset({"total", "used", "free", "available"}), _memory, ("", r":$"), spaced=False),
+    Table(frozenset({"Filesystem", "Inodes", "IFree", "IUse%", "Mounted_on"}), _inodes, ("IUse%", r"^(?:\d+%|-)$"), spaced=False),
+    Table(frozenset({"Filesystem", "Avail", "Use%", "Mounted_on"}), _disk, ("Use%", r"^(?:\d+%|-)$"), spaced=False),
+    Table(frozenset({"Filesystem", "Available", "Use%", "Mounted_on"}), _disk, ("Use%", r"^(?:\d+%|-)$"), spaced=False),
+    Table(frozenset({"PID", "STAT", "COMMAND"}), _process, ("PID", r"^\d+$"), spaced=False, also=True),
+    Table(frozenset({"PID", "STAT", "CMD"}), _process, ("PID", r"^\d+$"), spaced=False, also=True),
+    Table(frozenset({"PID", "S", "%CPU", "COMMAND"}), _process, ("PID", r"^\d+$"), spaced=False, also=True),
+    Table(frozenset({"swpd", "free", "si", "so", "id", "wa"}), _virtual_memory, ("id", r"^\d+$"), spaced=False),
+    Table(frozenset({"Device", "%util"}), _device, ("%util", r"^[\d.]+$"), spaced=False),
+    Table(frozenset({"Device:", "%util"}), _device, ("%util", r"^[\d.]+$"), spaced=False),
+)
+"""Tables of a host."""
