@@ -130,13 +130,13 @@ def _ordered(recording: Recording) -> Recording:
 
 def _odd(observations: Sequence[Observation], findings: Sequence[Finding]) -> tuple[Odd, ...]:
     """Observations as the report shows them: those that have to be explained and are not first."""
-    shown = [_shown(one, findings) for one in observations]
+    bases = [_Basis(finding) for finding in findings]
+    shown = [_shown(one, bases) for one in observations]
     return tuple(sorted(shown, key=lambda one: (not one.salient, bool(one.explained_by), one.since or 0.0, one.subject, one.of)))
 
 
-def _shown(one: Observation, findings: Sequence[Finding]) -> Odd:
+def _shown(one: Observation, bases: Sequence["_Basis"]) -> Odd:
     """One observation with the findings whose evidence it is."""
-    by = [finding.rule for finding in findings if _rests_on(finding, one)]
     return Odd(
         sort=one.sort,
         of=one.of,
@@ -147,13 +147,24 @@ def _shown(one: Observation, findings: Sequence[Finding]) -> Odd:
         until=one.end,
         size=one.size,
         salient=one.salient,
-        explained_by=tuple(by),
+        explained_by=tuple([basis.rule for basis in bases if basis.has(one)]),
     )
 
 
-def _rests_on(finding: Finding, one: Observation) -> bool:
-    """Whether a finding has an observation, or the signal that it is about, as evidence that holds."""
-    return any(
-        e.verdict is Verdict.PRESENT and (e.text == one.text or (e.signal == one.of and one.sort == "shift") or e == one.evidence)
-        for e in finding.evidence
-    )
+class _Basis:
+    """What a finding rests on: its evidence that holds, looked up by what an observation may have in common with it."""
+
+    def __init__(self, finding: Finding) -> None:
+        held = [one for one in finding.evidence if one.verdict is Verdict.PRESENT]
+        self.rule = finding.rule
+        self._pieces = frozenset(held)
+        self._texts = {one.text for one in held}
+        self._signals = {one.signal for one in held}
+
+    def has(self, one: Observation) -> bool:
+        """Whether an observation, or the signal that it is about, is part of it."""
+        return (
+            one.text in self._texts
+            or (one.sort == "shift" and one.of in self._signals)
+            or (one.evidence is not None and one.evidence in self._pieces)
+        )

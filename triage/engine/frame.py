@@ -17,6 +17,7 @@ from triage.model.vocabulary import Kind, Scope, catalogue
 
 Known = TypeVar("Known")
 Bools = npt.NDArray[np.bool_]
+Places = npt.NDArray[np.int64]
 Packed = npt.NDArray[np.uint8]
 """Eight to a byte, row by row."""
 
@@ -90,6 +91,19 @@ class Grid:
     def baseline(self) -> slice:
         """Cells that tell what is usual."""
         return slice(0, self.usual)
+
+    def groups(self, most: int) -> tuple[Places, Floats]:
+        """All cells in so many groups at most: index of each group's first cell, and when it begins."""
+        if most not in self._groups:
+            count = min(most, len(self.times))
+            firsts = np.arange(count) * len(self.times) // count
+            self._groups[most] = firsts, self.times[firsts] - self.step
+        return self._groups[most]
+
+    @cached_property
+    def _groups(self) -> dict[int, tuple[Places, Floats]]:
+        """Groups that somebody asked for, by their greatest number."""
+        return {}
 
 
 def grid_of(recording: Recording) -> Grid:

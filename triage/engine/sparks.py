@@ -1,8 +1,11 @@
 """Small curves beside the evidence."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from triage.engine.frame import Grid
+from triage.model.arrays import six_digits
 from triage.model.diagnosis import Spark
 from triage.model.recording import Floats
 
@@ -17,17 +20,14 @@ def spark_of(cells: Floats | None, grid: Grid, since: float | None, stat: str = 
     """
     if cells is None or np.isnan(cells).all():
         return None
-    count = min(POINTS, len(cells))
-    firsts = np.arange(count) * len(cells) // count
-    starts = grid.times[firsts] - grid.step
-    place = None if since is None else max(int(np.searchsorted(starts, since)) - 1, 0)
+    firsts, starts = grid.groups(POINTS)
+    place = None if since is None else max(int(starts.searchsorted(since)) - 1, 0)
     return Spark(
         start=float(starts[0]),
         end=float(grid.times[-1]),
-        values=_extremes(cells, firsts, stat) if stat in _EXTREMES else _means(cells, firsts),
-        window=int(np.searchsorted(firsts, grid.first, side="right")) - 1,
+        window=int(firsts.searchsorted(grid.first, side="right")) - 1,
         onset=place,
-    )
+    ).told_by(lambda: {"values": _extremes(cells, firsts, stat) if stat in _EXTREMES else _means(cells, firsts)})
 
 
 _EXTREMES = {"peak": np.fmax, "max": np.fmax, "trough": np.fmin, "min": np.fmin}
@@ -36,17 +36,21 @@ _EXTREMES = {"peak": np.fmax, "max": np.fmax, "trough": np.fmin, "min": np.fmin}
 def _extremes(cells: Floats, firsts: "np.ndarray[tuple[int], np.dtype[np.int64]]", stat: str) -> tuple[float | None, ...]:
     """The highest or lowest of the known cells of each group, None where none is known."""
     found = _EXTREMES[stat].reduceat(cells, firsts).tolist()
-    return tuple([None if np.isnan(value) else float(f"{value:.6g}") for value in found])
+    return _rounded([None if value != value else value for value in found])
 
 
 def _means(cells: Floats, firsts: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> tuple[float | None, ...]:
     """Means of the known cells of each group, None where none is known.
-
-    They are rounded so that the last bits of a processor do not show.
 
     :param firsts: index of each group's first cell
     """
     known = ~np.isnan(cells)
     sums = np.add.reduceat(np.where(known, cells, 0.0), firsts).tolist()
     counts = np.add.reduceat(known, firsts, dtype=np.int64).tolist()
-    return tuple([float(f"{total / count:.6g}") if count else None for total, count in zip(sums, counts, strict=True)])
+    return _rounded([total / count if count else None for total, count in zip(sums, counts, strict=True)])
+
+
+def _rounded(values: Sequence[float | None]) -> tuple[float | None, ...]:
+    """Six digits of each, so that the last bits of a processor do not show."""
+    digits = iter(six_digits(np.array([value for value in values if value is not None])).tolist())
+    return tuple([None if value is None else next(digits) for value in values])

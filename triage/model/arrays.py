@@ -52,3 +52,25 @@ def distinct(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Numbers in order, each once."""
     ordered = np.sort(values, axis=None)
     return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))] if len(ordered) else ordered
+
+
+_TENS = np.array([float(f"1e{power}") for power in range(23)])
+"""Powers of ten that are floating-point numbers."""
+
+_NEAR = 1e-6
+"""Nearer to the middle of two numbers of six digits than this a product of two roundings may fall on either side."""
+
+
+def six_digits(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """The number of six digits that is nearest to each, as text with six digits (``.6g``) is read again."""
+    size = np.abs(values)
+    usual = (size >= 1e-16) & (size < 1e16)
+    power = 5 - np.floor(np.log10(size, where=usual, out=np.zeros(len(values)))).astype(np.int64)
+    up, down = _TENS[power.clip(0)], _TENS[(-power).clip(0)]
+    whole = values * up / down
+    near = np.rint(whole)
+    unsure = (~usual & (size != 0)) | (np.abs(np.abs(whole - near) - 0.5) < _NEAR)
+    out = near * down / up
+    for place in np.flatnonzero(unsure).tolist():
+        out[place] = float(f"{values[place]:.6g}")
+    return out

@@ -62,21 +62,6 @@ Confidence = Literal["proven", "likely", "possible"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spark(Checked):
-    """A small curve for the eye: evenly spaced values from ``start`` to ``end``, null where nothing was measured.
-
-    :param onset: index of the value at which the trouble began, if it lies in the curve
-    :param window: index of the first value inside the window
-    """
-
-    start: float
-    end: float
-    values: tuple[float | None, ...]
-    window: int = 0
-    onset: int | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
 class Limit(Checked):
     """A further limit that one value was held against, with the same verdict.
 
@@ -198,6 +183,23 @@ class Later(Checked):
     def __getstate__(self) -> dict[str, Any]:
         self.settle()
         return self.__dict__
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Spark(Later):
+    """A small curve for the eye: evenly spaced values from ``start`` to ``end``, null where nothing was measured.
+
+    :param onset: index of the value at which the trouble began, if it lies in the curve
+    :param window: index of the first value inside the window
+    """
+
+    LATE = ("values",)
+
+    start: float
+    end: float
+    values: tuple[float | None, ...] = field(default_factory=tuple)
+    window: int = 0
+    onset: int | None = None
 
 
 class Reckoned(Later):
