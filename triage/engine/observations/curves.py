@@ -1,7 +1,7 @@
 """All signals as one matrix, so that hundreds of subjects are compared at once."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import cast
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +9,7 @@ import numpy.typing as npt
 from triage.classes import dataclass
 from triage.engine.frame import Block as Cells
 from triage.engine.frame import Frame
-from triage.engine.observations.comparing import PER, WHILE, While, is_compared
+from triage.engine.observations.comparing import PER, WHILE, While, floor_of, is_compared, least_size_of
 from triage.engine.observations.kinds import places_by_kind
 from triage.engine.statistics import MOMENT
 from triage.model.recording import Floats, Subject
@@ -18,6 +18,9 @@ from triage.model.vocabulary import Combine, Kind, Scope, Signal, catalogue
 Bools = npt.NDArray[np.bool_]
 Place = tuple[str, Subject]
 """A signal's name and whose it is."""
+
+Whose = tuple[Signal, Sequence[Subject]]
+"""A signal, and subjects that have it."""
 
 _MOST_ROWS = 1024
 """Rows that are compared in one go: more need more memory and are no faster."""
@@ -54,9 +57,21 @@ class Curves:
     width: int
     work: Mapping[Place, Floats]
 
-    def of_each(self, what: Callable[[Signal], float]) -> Floats:
-        """A number of each row's signal, shape (R,)."""
-        return np.repeat([float(what(signal)) for signal, _ in self.parts], [rows.stop - rows.start for _, rows in self.parts])
+    @cached_property
+    def counting(self) -> Floats:
+        """Of each row's signal the difference and the ratio that count, whether it counts events, and whether it fills up.
+
+        Shape (4, R).
+        """
+        told = [_counting(signal.name) for signal, _ in self.parts]
+        return np.repeat(np.array(told).T, [rows.stop - rows.start for _, rows in self.parts], axis=1)
+
+
+@cache
+def _counting(name: str) -> tuple[float, float, float, float]:
+    """The same of one signal."""
+    signal = catalogue()[name]
+    return floor_of(signal), least_size_of(signal), float(signal.kind is Kind.RATE), float(signal.bounded)
 
 
 def moment(frame: Frame) -> int:
@@ -69,17 +84,24 @@ def moment(frame: Frame) -> int:
 def curves_of(frame: Frame) -> Iterator[Curves]:
     """Every signal that can be compared, some hundred rows at a time."""
     work = _work(frame)
-    batch: list[Block] = []
+    batch: list[Whose] = []
     rows = 0
-    for signal in catalogue().values():
-        if is_compared(signal) and frame.has(signal.name) and signal.name not in frame.rejected:
-            batch += _with_all(block_of(frame, signal, _to_compare(frame, signal)), frame)
-            rows = sum(len(block.subjects) for block in batch)
+    for signal in _compared():
+        if frame.has(signal.name) and signal.name not in frame.rejected:
+            subjects = _to_compare(frame, signal)
+            batch.append((signal, subjects))
+            rows += len(subjects)
         if rows >= _MOST_ROWS:
-            yield _together(batch, frame, work)
+            yield _smoothed(block_of(frame, batch, whole=True), frame, work)
             batch, rows = [], 0
     if batch:
-        yield _together(batch, frame, work)
+        yield _smoothed(block_of(frame, batch, whole=True), frame, work)
+
+
+@cache
+def _compared() -> Sequence[Signal]:
+    """The signals of which more or less can be odd."""
+    return [signal for signal in catalogue().values() if is_compared(signal)]
 
 
 def _to_compare(frame: Frame, signal: Signal) -> Sequence[Subject]:
@@ -98,47 +120,79 @@ def _work(frame: Frame) -> dict[Place, Floats]:
     known = [name for name in names if frame.has(name)]
     if not known:
         return {}
-    blocks = [_with_all(block_of(frame, catalogue()[name], frame.subjects_of(name)), frame) for name in known]
-    curves = _together([block for several in blocks for block in several], frame, {})
+    whose = [(catalogue()[name], frame.subjects_of(name)) for name in known]
+    curves = _smoothed(block_of(frame, whose, whole=True), frame, {})
     keys = zip(curves.signals, curves.subjects, strict=True)
     return {(signal.name, subject): curves.smooth[row] for row, (signal, subject) in enumerate(keys)}
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One signal of several subjects: what is summed up in each cell, and by what it is divided; both 0 where nothing is told.
+    """Signals of their subjects: what is summed up in each cell, and by what it is divided; both 0 where nothing is told.
 
-    :param members: how many subjects each row is made of, shape (K,)
-    :param amount: shape (K, N)
-    :param weight: whether anything is told, of a distribution how many observations per second; shape (K, N)
+    :param parts: each signal with its rows; of several subjects all together may have a row behind theirs
+    :param subjects: whose each row is; the service's is that of all together
+    :param members: how many subjects each row is made of
+    :param amount: shape (R, N)
+    :param weight: 1 where anything is told, of a distribution how many observations per second; shape (R, N)
     """
 
-    signal: Signal
-    subjects: tuple[Subject, ...]
-    members: tuple[int, ...]
+    parts: Sequence[tuple[Signal, slice]]
+    subjects: Sequence[Subject]
+    members: Sequence[int]
     amount: Floats
-    weight: Floats | Bools
+    weight: Floats
 
 
-def block_of(frame: Frame, signal: Signal, subjects: Sequence[Subject]) -> Block:
-    """A signal of subjects that have it, while it tells something."""
-    ones = (1,) * len(subjects)
-    if signal.kind is Kind.DISTRIBUTION:
-        sums, counts = (_rows_of(part, subjects) for part in frame.totals(signal.name))
-        told = ~np.isnan(sums) & (counts > 0)
-        return Block(signal, tuple(subjects), ones, np.where(told, sums, 0.0), np.where(told, counts, 0.0))
-    cells = _rows_of(frame.block(signal.name), subjects)
-    told = ~np.isnan(cells)
-    known = told
-    if signal.kind is Kind.RATE and signal.worse == "up":
-        late = np.flatnonzero(~told[:, 0] & told.any(axis=1)).tolist()
-        known = told.copy() if late else told
-        for row in late:
-            known[row] |= _unborn(frame, signal, subjects[row], told[row])
-    if (condition := WHILE.get(signal.name)) is not None:
-        known = known & _while(frame, condition, subjects, cells.shape)
-    both = known & told
-    return Block(signal, tuple(subjects), ones, cells if both.all() else np.where(both, cells, 0.0), known)
+def block_of(frame: Frame, whose: Sequence[Whose], *, whole: bool = False) -> Block:
+    """Signals of subjects that have them, while they tell something.
+
+    :param whole: with a row of all subjects of a signal together, where there are several
+    """
+    everybody = Subject(Scope.SERVICE, frame.recording.service)
+    parts: list[tuple[Signal, slice]] = []
+    subjects: list[Subject] = []
+    members: list[int] = []
+    for signal, several in whose:
+        begin, number = len(subjects), len(several)
+        subjects += several
+        members += [1] * number
+        if whole and number > 1:
+            subjects.append(everybody)
+            members.append(number)
+        parts.append((signal, slice(begin, len(subjects))))
+    amount = np.full((len(subjects), len(frame.grid.times)), np.nan)
+    for (signal, several), (_, rows) in zip(whose, parts, strict=True):
+        held = frame.totals(signal.name)[0] if signal.kind is Kind.DISTRIBUTION else frame.block(signal.name)
+        amount[rows.start : rows.start + len(several)] = _rows_of(held, several)
+    weight = _weights(frame, amount, whose, parts)
+    np.copyto(amount, 0.0, where=(weight == 0) | np.isnan(amount))
+    _put_together([(signal, rows.start, members[rows.stop - 1]) for signal, rows in parts], amount, weight)
+    return Block(parts, subjects, members, amount, weight)
+
+
+def _weights(
+    frame: Frame, amount: Floats, whose: Sequence[Whose], parts: Sequence[tuple[Signal, slice]]
+) -> Floats:
+    """By what is divided what is summed up in each cell, 0 where nothing is told, shape (R, N).
+
+    :param amount: NaN where nothing is told, shape (R, N)
+    """
+    told = ~np.isnan(amount)
+    weight = told.astype(float)
+    late = ~told[:, 0] & told.any(axis=1)
+    for (signal, several), (_, rows) in zip(whose, parts, strict=True):
+        own = slice(rows.start, rows.start + len(several))
+        if signal.kind is Kind.DISTRIBUTION:
+            counts = _rows_of(frame.totals(signal.name)[1], several)
+            weight[own] = np.where(told[own] & (counts > 0), counts, 0.0)
+        elif signal.kind is Kind.RATE and signal.worse == "up":
+            for place in np.flatnonzero(late[own]).tolist():
+                row = own.start + place
+                weight[row][_unborn(frame, signal, several[place], told[row])] = 1.0
+        if (condition := WHILE.get(signal.name)) is not None:
+            weight[own][~_while(frame, condition, several, told[own].shape)] = 0.0
+    return weight
 
 
 def _while(frame: Frame, condition: While, subjects: Sequence[Subject], shape: tuple[int, ...]) -> Bools:
@@ -186,56 +240,65 @@ def _cells_of_counters(frame: Frame) -> dict[tuple[Subject, str], Bools]:
     return spoken
 
 
-def _with_all(block: Block, frame: Frame) -> list[Block]:
-    """The block, and one of a single row for all subjects together, where there are several."""
-    if len(block.subjects) < 2:
-        return [block]
-    amount, weight = block.amount, block.weight
+def _put_together(parts: Sequence[tuple[Signal, int, int]], amount: Floats, weight: Floats) -> None:
+    """Fills in the rows of all subjects together; those of signals that as many subjects have, and in one way, at once.
+
+    :param parts: signals with their first row, and of how many subjects the row of all is made; 1: there is none
+    """
+    alike: dict[tuple[int, Combine], list[int]] = {}
+    for signal, begin, number in parts:
+        if number > 1:
+            how = Combine.MEAN if signal.kind is Kind.DISTRIBUTION else signal.combine
+            alike.setdefault((number, how), []).append(begin)
+    for (number, how), begins in alike.items():
+        ends = np.array(begins) + number
+        rows = np.array(begins)[:, None] + np.arange(number)
+        several, by = (
+            each[begins[0] : begins[0] + number][None] if len(begins) == 1 else each[rows] for each in (amount, weight)
+        )
+        amount[ends], weight[ends] = _as_one(several, by, how)
+
+
+def _as_one(amount: Floats, weight: Floats, how: Combine) -> tuple[Floats, Floats]:
+    """What several rows are together, and by what it is divided, shape (P, N) each.
+
+    :param amount: shape (P, K, N); ``weight`` likewise
+    """
+    if how is Combine.MEAN:
+        return amount.sum(axis=1), weight.sum(axis=1)
     there = weight > 0
-    if block.signal.kind is Kind.DISTRIBUTION or block.signal.combine is Combine.MEAN:
-        whole, divisor = amount.sum(axis=0), weight.sum(axis=0, dtype=float)
-    else:
-        divisor = there.any(axis=0)
-        match block.signal.combine:
-            case Combine.MAX:
-                whole = np.where(there, amount, -np.inf).max(axis=0)
-            case Combine.MIN:
-                whole = np.where(there, amount, np.inf).min(axis=0)
-            case _:
-                whole = amount.sum(axis=0)
-        whole = np.where(divisor, whole, 0.0)
-    everybody = (Subject(Scope.SERVICE, frame.recording.service),)
-    return [block, Block(block.signal, everybody, (len(block.subjects),), whole[None], divisor[None])]
+    anybody = there.any(axis=1)
+    match how:
+        case Combine.MAX:
+            whole = np.where(there, amount, -np.inf).max(axis=1)
+        case Combine.MIN:
+            whole = np.where(there, amount, np.inf).min(axis=1)
+        case _:
+            whole = amount.sum(axis=1)
+    return np.where(anybody, whole, 0.0), anybody.astype(float)
 
 
-def _together(blocks: Sequence[Block], frame: Frame, work: Mapping[Place, Floats]) -> Curves:
-    """Blocks as curves; those of one signal follow each other."""
-    amount = np.concatenate([one.amount for one in blocks])
-    weight = cast(Floats, np.concatenate([one.weight for one in blocks]))
+def _smoothed(block: Block, frame: Frame, work: Mapping[Place, Floats]) -> Curves:
+    """A block as curves."""
+    amount, weight = block.amount, block.weight
     width = moment(frame)
     is_whole = bool((weight == 1).all())  # known throughout: each row the same
     total = _rolled(amount, width)
     count = np.broadcast_to(_rolled(weight[:1] if is_whole else weight, width), total.shape)
-    parts: dict[str, tuple[Signal, slice]] = {}
-    end = 0
-    for block in blocks:
-        begin, end = end, end + len(block.subjects)
-        _, before = parts.get(block.signal.name, (block.signal, slice(begin, begin)))
-        parts[block.signal.name] = block.signal, slice(before.start, end)
     there = samples = count  # of all but distributions a cell weighs 1 or 0
-    if any(block.signal.kind is Kind.DISTRIBUTION for block in blocks):
+    if any(signal.kind is Kind.DISTRIBUTION for signal, _ in block.parts):
         counted = np.zeros((len(amount), 1), dtype=bool)
-        for signal, rows in parts.values():
+        for signal, rows in block.parts:
             counted[rows] = signal.kind is Kind.DISTRIBUTION
         there = _rolled(weight > 0, width)
         samples = np.where(counted, count * frame.grid.step, there)
     with np.errstate(invalid="ignore", divide="ignore"):
         values = amount if is_whole else amount / weight  # NaN where nothing is told: 0 / 0
     return Curves(
-        parts=list(parts.values()),
-        signals=[block.signal for block in blocks for _ in block.subjects],
-        subjects=[subject for block in blocks for subject in block.subjects],
-        members=np.array([number for block in blocks for number in block.members]),
+        parts=block.parts,
+        signals=[signal for signal, rows in block.parts for _ in range(rows.start, rows.stop)],
+        subjects=block.subjects,
+        members=np.array(block.members),
         values=values,
         smooth=total / count if is_whole else np.divide(total, count, out=np.full(total.shape, np.nan), where=there > 0),
         samples=samples,

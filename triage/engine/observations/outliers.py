@@ -150,7 +150,7 @@ def _measured(name: str, frame: Frame) -> list[Member]:
     subjects, signal, span = frame.subjects_of(name), catalogue()[name], frame.grid.window
     if not subjects:
         return []
-    block = block_of(frame, signal, subjects)
+    block = block_of(frame, [(signal, subjects)])
     totals, counts = (part[:, span].sum(axis=1, dtype=float).tolist() for part in (block.amount, block.weight))
     counted = signal.kind is Kind.DISTRIBUTION
     found = []
@@ -201,7 +201,7 @@ def _means(name: str, frame: Frame) -> dict[Subject, float]:
 
 
 def _means_in_window(name: str, frame: Frame) -> dict[Subject, float]:
-    block = block_of(frame, catalogue()[name], frame.subjects_of(name)) if frame.has(name) else None
+    block = block_of(frame, [(catalogue()[name], frame.subjects_of(name))]) if frame.has(name) else None
     means: dict[Subject, float] = {}
     if block is not None:
         span = frame.grid.window

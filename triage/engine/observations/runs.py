@@ -63,22 +63,31 @@ def change_between(values: Floats, half: float, run: tuple[int, int], width: int
     :param width: cells over which it was smoothed: it may have begun so much earlier
     """
     earliest = max(run[0] - width + 1, 0)
-    index = np.arange(earliest, min(run[0] + 1, len(values)))
-    known = index[~np.isnan(values[index])]
-    beyond = values[known] > half if up else values[known] < half
-    later = np.cumsum(beyond[::-1])[::-1] / np.arange(len(beyond), 0, -1) if len(beyond) else beyond
-    starts = known[beyond & (later > 0.5)] if len(beyond) else known
-    begun = int(starts[0]) if len(starts) else run[0]
-    earlier = np.flatnonzero(~np.isnan(values[:begun]))
-    last = int(earlier[-1]) if len(earlier) else max(begun - 1, 0)
+    begun, known, beyond = -1, 0, 0
+    for place, value in reversed([*enumerate(values[earliest : run[0] + 1].tolist(), earliest)]):
+        if value == value:
+            known += 1
+            if value > half if up else value < half:
+                beyond += 1
+                if beyond / known > 0.5:
+                    begun = place
+    begun = run[0] if begun < 0 else begun
+    last = _last_known(values, begun)
+    last = max(begun - 1, 0) if last is None else last
     return float(grid.times[last] - (grid.step if last == begun else 0.0)), float(grid.times[begun])
 
 
 def ended_at(values: Floats, half: float, run: tuple[int, int], width: int, grid: Grid, *, up: bool) -> float | None:
     """When a curve went back for good; None if it had not by the end of what is known."""
-    known = np.flatnonzero(~np.isnan(values))
-    if not len(known) or run[1] > known[-1]:
+    last = _last_known(values, len(values))
+    if last is None or run[1] > last:
         return None
-    index = np.arange(max(run[0], run[1] - width), run[1])
-    beyond = index[values[index] > half] if up else index[values[index] < half]
-    return float(grid.times[beyond[-1] if len(beyond) else run[1] - 1])
+    begin = max(run[0], run[1] - width)
+    beyond = [value > half if up else value < half for value in values[begin : run[1]].tolist()]
+    place = run[1] - 1 - beyond[::-1].index(True) if True in beyond else run[1] - 1
+    return float(grid.times[place])
+
+
+def _last_known(values: Floats, end: int) -> int | None:
+    """The last known cell before one; None if there is none."""
+    return next((place for place in range(end - 1, -1, -1) if values[place] == values[place]), None)

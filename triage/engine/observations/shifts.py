@@ -1,21 +1,21 @@
 """Shifts against the own past: a signal of anybody that left its usual level, and since when."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from triage.classes import dataclass
 from triage.engine.frame import Frame
-from triage.engine.observations.comparing import BEYOND, PER, SPENT, floor_of, least_size_of
+from triage.engine.observations.comparing import BEYOND, PER, SPENT, floor_of
 from triage.engine.observations.curves import Bools, Curves, curves_of, mean_of, median_of
 from triage.engine.observations.limits import at_limits
 from triage.engine.observations.runs import Places, change_between, ended_at, longest_runs
 from triage.engine.observations.salience import must_be_explained
-from triage.engine.observations.telling import direction_of, shift, size_of
+from triage.engine.observations.telling import direction_of, shift, size_of, size_of_one
 from triage.engine.observations.twins import among_twins
 from triage.model.observation import Judged, Observation, Seen
 from triage.model.recording import Floats, Subject
-from triage.model.vocabulary import Kind, Scope, Signal
+from triage.model.vocabulary import Kind, Scope
 
 _LEAST_SAMPLES = 4
 """With fewer known cells than this nobody can tell a level from a blip."""
@@ -88,11 +88,9 @@ def _against_past(curves: Curves, frame: Frame) -> Seen:
             left = Left(up, float(usual.level[place]), int(runs.start[place]), int(runs.stop[place]))
             found.setdefault(int(rows[place]), []).append(left)
     odd = list(_told(found, curves, smooth, frame))
-    judged: set[Judged] = set()
-    for signal, part in curves.parts:
-        scopes = {curves.subjects[row].scope for row in (part.start + np.flatnonzero(told[part])).tolist()}
-        judged |= {("shift", signal.name, scope, "past") for scope in scopes}
-    return Seen(tuple(odd), frozenset(judged))
+    both = zip(curves.signals, curves.subjects, told.tolist(), strict=True)
+    judged: frozenset[Judged] = frozenset(("shift", signal.name, one.scope, "past") for signal, one, is_told in both if is_told)
+    return Seen(tuple(odd), judged)
 
 
 def _usual(curves: Curves, rows: Places, until: int) -> Usual:
@@ -129,7 +127,7 @@ def _may_have_left(before: tuple[Floats, Floats], window: tuple[Floats, Floats],
 
     The others need no closer look: the usual level is no further off.
     """
-    floor, least, counter, bounded = (curves.of_each(what) for what in _OF_SIGNALS)
+    floor, least, counter, bounded = curves.counting
     (low, high), (lowest, highest) = before, window
     value, usual = (highest, low) if up else (lowest, high)
     apart = value - usual if up else usual - value
@@ -138,22 +136,13 @@ def _may_have_left(before: tuple[Floats, Floats], window: tuple[Floats, Floats],
     return np.asarray(beyond & far & (size_of(value, usual, floor, bounded, up=up) >= least))
 
 
-_OF_SIGNALS: Sequence[Callable[[Signal], float]] = (
-    floor_of,
-    least_size_of,
-    lambda signal: signal.kind is Kind.RATE,
-    lambda signal: signal.bounded,
-)
-"""What is asked of a signal: the difference and the ratio that count, whether it counts events, whether it fills up."""
-
-
 def _left(rows: Places, smooth: Floats, usual: Usual, curves: Curves, *, up: bool) -> Bools:
     """Where the usual level was left in a direction: by a ratio that counts, beyond scatter and beyond how far it ever went.
 
     :param smooth: curves of the rows, shape (K, N)
     :returns: shape (K, N)
     """
-    floor, least, counter, bounded = (curves.of_each(what)[rows, None] for what in _OF_SIGNALS)
+    floor, least, counter, bounded = curves.counting[:, rows, None]
     level, low, high, noise = (column[:, None] for column in (usual.level, usual.low, usual.high, usual.noise))
     size = size_of(smooth, level, floor, bounded, up=up)
     apart = smooth - level if up else level - smooth
@@ -203,11 +192,10 @@ def _one(told: Level, curves: Curves, smooth: Floats, frame: Frame) -> Observati
     signal, measured = curves.signals[row], curves.values[row]
     up, level, start, stop = left.up, left.level, left.start, left.stop
     value = mean_of(smooth[row, inside])
-    floor, bounded = np.array(floor_of(signal)), np.array(signal.bounded)
     half = (level + value) / 2.0
     onset = change_between(measured, half, (start, stop), curves.width, frame.grid, up=up)
     end = ended_at(measured, half, (start, stop), curves.width, frame.grid, up=up)
-    size = float(size_of(np.array(value), np.array(level), floor, bounded, up=up))
+    size = size_of_one(value, level, floor_of(signal), bounded=signal.bounded, up=up)
     lasted = (stop - inside.start) * frame.grid.step
     return shift(
         frame,

@@ -1,5 +1,6 @@
 """A shift as an observation: its words, its direction, whether it has to be explained, and its evidence."""
 
+import math
 from collections.abc import Mapping
 from functools import partial
 
@@ -37,6 +38,16 @@ def size_of(value: Floats, usual: Floats, floor: Floats, bounded: Floats, *, up:
         plain = (high + floor) / (np.maximum(low, 0.0) + floor)
         left = (1.0 - low + floor) / (1.0 - np.minimum(high, 1.0) + floor)
     return np.where(bounded > 0, left, plain)
+
+
+def size_of_one(value: float, usual: float, floor: float, *, bounded: bool, up: bool) -> float:
+    """The same of a single pair."""
+    high, low = (value, usual) if up else (usual, value)
+    above, below = (1.0 - low, 1.0 - min(high, 1.0)) if bounded else (high, max(low, 0.0))
+    above, below = above + floor, below + floor
+    if below == 0.0:
+        return math.nan if above == 0.0 or above != above else math.copysign(math.inf, above)
+    return above / below
 
 
 def shift(
