@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Callable
 from functools import cache
 from operator import attrgetter
+from types import MemberDescriptorType
 from typing import Any, TypeVar, dataclass_transform, overload
 
 _Class = TypeVar("_Class", bound=type[Any])
@@ -89,11 +90,13 @@ def _values_of(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
 
 def _compiled_init(made: Any) -> Any:
     """A class's ``__init__``, which sets the fields in their order."""
-    known: dict[str, Any] = {"_set": object.__setattr__, "_UNSAID": _UNSAID}
+    known: dict[str, Any] = {"_UNSAID": _UNSAID}
     positional: list[str] = []
     named: list[str] = []
     body: list[str] = []
-    put = "_set(self, {!r}, {})" if made.__setattr__ is _refuse_to_set else "self.{} = {}"  # this is three times as fast
+    is_frozen = made.__setattr__ is _refuse_to_set
+    if is_frozen and made.__dictoffset__:
+        body.append("_own = self.__dict__")
     for field in dataclasses.fields(made):
         value = name = field.name
         told = name
@@ -107,13 +110,25 @@ def _compiled_init(made: Any) -> Any:
         if field.init:
             (named if field.kw_only else positional).append(told)
         if field.init or field.default_factory is not dataclasses.MISSING:
-            body.append(put.format(name, value))
+            body.append(_put(made, name, value, known) if is_frozen else f"self.{name} = {value}")
     if hasattr(made, "__post_init__"):
         body.append("self.__post_init__()")
     told_by_name = ["*", *named] if named else []
     text = f"def __init__({', '.join(['self', *positional, *told_by_name])}):\n  " + "\n  ".join(body or ["pass"])
     exec(text, known)  # noqa: S102 - of names of fields, which are code already
     return known["__init__"]
+
+
+def _put(made: Any, name: str, value: str, known: dict[str, Any]) -> str:
+    """The line that sets a field of an object that refuses to be changed: in its slot, or in its dictionary.
+
+    ``object.__setattr__``, which finds out itself which of them it is, takes two to three times as long.
+    """
+    slot = getattr(made, name, None)
+    if not isinstance(slot, MemberDescriptorType):
+        return f"_own[{name!r}] = {value}"
+    known[f"_put_{name}"] = slot.__set__
+    return f"_put_{name}(self, {value})"
 
 
 def _refuse_to_set(_self: object, name: str, _value: object) -> None:

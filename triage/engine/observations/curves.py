@@ -171,9 +171,7 @@ def block_of(frame: Frame, whose: Sequence[Whose], *, whole: bool = False) -> Bl
     return Block(parts, subjects, members, amount, weight)
 
 
-def _weights(
-    frame: Frame, amount: Floats, whose: Sequence[Whose], parts: Sequence[tuple[Signal, slice]]
-) -> Floats:
+def _weights(frame: Frame, amount: Floats, whose: Sequence[Whose], parts: Sequence[tuple[Signal, slice]]) -> Floats:
     """By what is divided what is summed up in each cell, 0 where nothing is told, shape (R, N).
 
     :param amount: NaN where nothing is told, shape (R, N)
