@@ -1,6 +1,7 @@
 """Small curves beside the evidence."""
 
 from collections.abc import Sequence
+from math import isnan
 
 import numpy as np
 
@@ -36,7 +37,7 @@ _EXTREMES = {"peak": np.fmax, "max": np.fmax, "trough": np.fmin, "min": np.fmin}
 def _extremes(cells: Floats, firsts: "np.ndarray[tuple[int], np.dtype[np.int64]]", stat: str) -> tuple[float | None, ...]:
     """The highest or lowest of the known cells of each group, None where none is known."""
     found = _EXTREMES[stat].reduceat(cells, firsts).tolist()
-    return _rounded([None if value != value else value for value in found])
+    return _rounded([None if isnan(value) else value for value in found])
 
 
 def _means(cells: Floats, firsts: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> tuple[float | None, ...]:

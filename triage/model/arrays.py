@@ -70,7 +70,7 @@ def six_digits(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     whole = values * up / down
     near = np.rint(whole)
     unsure = (~usual & (size != 0)) | (np.abs(np.abs(whole - near) - 0.5) < _NEAR)
-    out = near * down / up
+    out: npt.NDArray[np.float64] = near * down / up
     for place in np.flatnonzero(unsure).tolist():
         out[place] = float(f"{values[place]:.6g}")
     return out

@@ -1,5 +1,7 @@
 """When something that lasts began and ended."""
 
+from math import isnan
+
 import numpy as np
 import numpy.typing as npt
 
@@ -65,7 +67,7 @@ def change_between(values: Floats, half: float, run: tuple[int, int], width: int
     earliest = max(run[0] - width + 1, 0)
     begun, known, beyond = -1, 0, 0
     for place, value in reversed([*enumerate(values[earliest : run[0] + 1].tolist(), earliest)]):
-        if value == value:
+        if not isnan(value):
             known += 1
             if value > half if up else value < half:
                 beyond += 1

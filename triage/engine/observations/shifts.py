@@ -148,7 +148,7 @@ def _left(rows: Places, smooth: Floats, usual: Usual, curves: Curves, *, up: boo
     apart = smooth - level if up else level - smooth
     beyond = smooth > high + noise if up else smooth < low - noise
     needed = np.maximum(BEYOND * noise, np.where(counter, 0.0, floor))
-    return (size >= least) & (apart > needed) & beyond
+    return np.asarray((size >= least) & (apart > needed) & beyond)
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ def size_of_one(value: float, usual: float, floor: float, *, bounded: bool, up: 
     above, below = (1.0 - low, 1.0 - min(high, 1.0)) if bounded else (high, max(low, 0.0))
     above, below = above + floor, below + floor
     if below == 0.0:
-        return math.nan if above == 0.0 or above != above else math.copysign(math.inf, above)
+        return math.nan if above == 0.0 or math.isnan(above) else math.copysign(math.inf, above)
     return above / below
 
 
