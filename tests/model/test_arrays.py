@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from triage.model.arrays import distinct, median, median_of_known, quantile_of, usual_step
+from triage.model.arrays import distinct, median, median_of_known, quantile_of, six_digits, usual_step
 from triage.model.recording import Floats
 
 SOME = arrays(np.float64, st.integers(0, 9), elements=st.floats(width=64) | st.sampled_from([0.0, 1.0, 3.0]))
@@ -48,3 +48,24 @@ def test_quantiles_are_numpy_s(rows: Floats, share: float) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         assert np.array_equal(quantile_of(rows, share), np.quantile(rows, share, axis=1), equal_nan=True)
         assert np.array_equal(quantile_of(rows[0], share), np.quantile(rows[0], share), equal_nan=True)
+
+
+TOLD = st.integers(-9_999_999, 9_999_999).map(float)
+"""Whole numbers, some of them with seven digits: halfway between two of six."""
+
+
+@given(
+    arrays(
+        np.float64,
+        st.integers(0, 9),
+        elements=st.floats(width=64)
+        | st.floats(-1e7, 1e7)
+        | TOLD
+        | st.tuples(TOLD, st.integers(-12, 12)).map(lambda both: both[0] * 10.0 ** both[1]),
+    )
+)
+def test_six_digits(values: Floats) -> None:
+    told = np.array([float(f"{value:.6g}") for value in values.tolist()])
+    found = six_digits(values)
+    assert np.array_equal(found, told, equal_nan=True)
+    assert np.array_equal(np.signbit(found), np.signbit(told))

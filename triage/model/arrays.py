@@ -67,10 +67,11 @@ def six_digits(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     usual = (size >= 1e-16) & (size < 1e16)
     power = 5 - np.floor(np.log10(size, where=usual, out=np.zeros(len(values)))).astype(np.int64)
     up, down = _TENS[power.clip(0)], _TENS[(-power).clip(0)]
-    whole = values * up / down
-    near = np.rint(whole)
-    unsure = (~usual & (size != 0)) | (np.abs(np.abs(whole - near) - 0.5) < _NEAR)
-    out: npt.NDArray[np.float64] = near * down / up
+    with np.errstate(over="ignore", invalid="ignore"):
+        whole = values * up / down
+        near = np.rint(whole)
+        unsure = (~usual & (size != 0)) | (np.abs(np.abs(whole - near) - 0.5) < _NEAR)
+        out: npt.NDArray[np.float64] = near * down / up
     for place in np.flatnonzero(unsure).tolist():
         out[place] = float(f"{values[place]:.6g}")
     return out

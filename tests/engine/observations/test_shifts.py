@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tests.engine.making import Buckets, Shift, derived
 from triage.engine.frame import Frame
 from triage.engine.observations.shifts import shifts
+from triage.engine.observations.telling import size_of, size_of_one
 from triage.model.observation import Observation
 from triage.model.vocabulary import Scope
 
@@ -125,3 +126,13 @@ def test_noise_alone_is_never_salient(seed: int, level: float) -> None:
     random = np.random.default_rng(seed)
     rows = {f"engine.step_time@replica/{name}": lambda _since: level * random.lognormal(0.0, 0.1) for name in "abc"}
     assert not [one for one in shifts(derived(rows)).odd if one.salient]
+
+
+SOME = st.floats(0.0, 2.0) | st.floats(-1e9, 1e9) | st.sampled_from([0.0, 1.0, np.nan])
+
+
+@given(SOME, SOME, st.sampled_from([0.0, 0.02, 1.0]), st.booleans(), st.booleans())
+def test_the_size_of_one_is_that_of_many(value: float, usual: float, floor: float, bounded: bool, up: bool) -> None:
+    one = size_of_one(value, usual, floor, bounded=bounded, up=up)
+    many = size_of(np.array([value]), np.array([usual]), np.array([floor]), np.array([bounded]), up=up)
+    assert np.array_equal(np.array([one]), many, equal_nan=True)
