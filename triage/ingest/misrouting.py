@@ -9,6 +9,10 @@ import numpy as np
 from triage.ingest.raw import RawSeries
 
 
+_MOST = 2 / 3
+"""Chosen: what answers two who ask for different things about as often is shared by them, and nobody's own."""
+
+
 class Homes:
     """Who usually asks for what answers, as a counter with two labels tells it.
 
@@ -24,7 +28,10 @@ class Homes:
         amounts = self._sums(counted, until) or self._sums(counted, np.inf)
         self._home: dict[str, str] = {}
         for what in sorted({served for _, served in amounts}):
-            self._home[what] = max(sorted(who for who, served in amounts if served == what), key=lambda who: amounts[who, what])
+            callers = {who: amount for (who, served), amount in sorted(amounts.items()) if served == what}
+            most = max(callers, key=callers.__getitem__)
+            if callers[most] >= _MOST * sum(callers.values()):
+                self._home[what] = most
         self._housed = frozenset(self._home.values())
 
     def _sums(self, series: Sequence[RawSeries], until: float) -> dict[tuple[str, str], float]:

@@ -51,6 +51,8 @@ _SCATTER = 0.7
 """Chosen: standard deviation of the logarithm of a time between tokens. Tokens of one batch come with its steps, and a step with
 a chunk of somebody's prompt takes twice as long."""
 
+_OF_TOKENS = frozenset(signal for delay in DELAYS if delay.base == "itl" for signal in delay.signals)
+
 _LEAST_KNOWN = 0.5
 """A promise is kept only if at least half of the window was seen."""
 
@@ -180,10 +182,12 @@ def _by_the_batch(delay: Delay, name: str, frame: Frame) -> Entry | None:
     )
 
 
-def _furthest(mean: float, share: float) -> float:
-    """How far a quantile can lie beyond the mean in any log-normal distribution."""
+def _furthest(mean: float, share: float, signal: str) -> float:
+    """How far a quantile can lie beyond the mean: in any log-normal distribution, or as times between tokens scatter."""
     from statistics import NormalDist
 
+    if signal in _OF_TOKENS:
+        return _furthest_token(mean, share)
     return mean * exp(NormalDist().inv_cdf(share) ** 2 / 2)
 
 
@@ -395,8 +399,8 @@ def _tally(signal: str, subjects: Sequence[Subject], span: Span, limit: Limit, f
         room = mean * whole - float(counts @ lows)
         unsure = min(unsure, max(room, 0.0) / (limit.well - float(lows[around][0])))
     perhaps = float(counts[lows >= limit.well].sum()) + unsure
-    if len(bounds) == 1 and mean is not None and _furthest(mean, limit.quantile) <= limit.well:
-        perhaps = 0.0  # only sum and count: no log-normal has its quantile further beyond its mean
+    if len(bounds) == 1 and mean is not None and _furthest(mean, limit.quantile, signal) <= limit.well:
+        perhaps = 0.0  # only sum and count: times that scatter so have their quantile no further beyond their mean
     return Tally(whole, beyond, perhaps, quantile(counts, bounds, limit.quantile), mean)
 
 

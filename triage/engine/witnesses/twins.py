@@ -64,6 +64,14 @@ _FELT: dict[str, tuple[str, ...]] = {
 """Measures that nobody sees fall to nothing without feeling it, and the times that would grow: each step would make one token,
 each prompt would be computed whole."""
 
+_SAME: dict[str, tuple[str, ...]] = {
+    "prefix.hit_ratio_reported": ("prefix.hits", "tokens.prompt_cached"),
+    "spec.step_tokens": ("spec.accepted_tokens",),
+    "spec.accepted_length": ("spec.accepted_tokens",),
+    "spec.acceptance_reported": ("spec.accepted_tokens",),
+}
+"""Measures, and counters of the same engine that move only while the measure is more than nothing."""
+
 _SHOWN = ("batch.running", "kv.usage", "gpu.util", "gpu.sm_active", "gpu.power")
 """Measures of work that cannot be nothing while tokens are made."""
 
@@ -82,7 +90,7 @@ _SILENT_FOR = 600.0
 
 def unwired(frame: Frame, _voices: Voices) -> Seen:
     """Counters that do not count, and pairs of counts of the same requests that are far apart."""
-    odd = [*_constant(frame), *_silenced(frame), *_emptied(frame), *_disagreeing(frame)]
+    odd = [*_constant(frame), *_silenced(frame), *_emptied(frame), *_denied(frame), *_disagreeing(frame)]
     judged: set[Judged] = set()
     if len(frame.recording.subjects[Scope.REPLICA]) > 2:
         judged.add(("instrument", "not-wired", Scope.REPLICA))
@@ -158,13 +166,38 @@ def _emptied(frame: Frame) -> Iterator[Observation]:
                 found.append((at, subject, effect))
         told.update(subject for _, subject, _ in found)
         if found:
-            at, subject, effect = min(found)
-            whose = subject if len(found) == 1 else Subject(Scope.SERVICE, frame.recording.service)
-            of = str(subject) if len(found) == 1 else f"{len(found)} of them"
-            text = f"{catalogue()[signal].noun} of {of} is 0 and never was before, although {effect} goes on as before"
-            one = _observation("not-wired", whose, text, {"signal": signal}, frame)
-            times = frame.grid.times
-            yield replace(one, onset=(float(times[at - 1]), float(times[at])), support=len(found))
+            effect = min(found)[2]
+            yield _of_all(signal, f"is 0 and never was before, although {effect} goes on as before", found, frame)
+
+
+def _denied(frame: Frame) -> Iterator[Observation]:
+    """Gauges that are exactly nought to the end, while the same engine counts what they tell of."""
+    for signal, counters in _SAME.items():
+        found: list[tuple[int, Subject, str]] = []
+        block = frame.block(signal)
+        for row in np.flatnonzero(block.cells[:, -1] == 0).tolist():
+            cells, subject = block.cells[row], block.subjects[row]
+            at = int(np.flatnonzero(cells > 0)[-1]) + 1 if np.any(cells > 0) else 0
+            if (len(cells) - at) * frame.grid.step < _SILENT_FOR or np.count_nonzero(cells[at:] == 0) < _LEAST_CELLS:
+                continue
+            counted = (name for name in counters if (c := frame.cells(name, subject)) is not None and _move(c[None, at:])[0])
+            if counter := next(counted, ""):
+                found.append((at, subject, catalogue()[counter].noun))
+        if found:
+            yield _of_all(signal, f"is 0, although {found[0][2]} of the same engine are counted", found, frame)
+
+
+def _of_all(signal: str, what: str, found: Sequence[tuple[int, Subject, str]], frame: Frame) -> Observation:
+    """The observation of one subject, or of the service if it holds of several, since the first of them showed it.
+
+    :param found: the cell since which, the subject, and what goes on
+    """
+    at, subject, _ = min(found)
+    whose = subject if len(found) == 1 else Subject(Scope.SERVICE, frame.recording.service)
+    of = str(subject) if len(found) == 1 else f"{len(found)} of them"
+    one = _observation("not-wired", whose, f"{catalogue()[signal].noun} of {of} {what}", {"signal": signal}, frame)
+    times = frame.grid.times
+    return replace(one, onset=(float(times[max(at - 1, 0)]), float(times[at])), support=len(found))
 
 
 def _nothing_at_the_end(cells: Floats) -> list[int]:

@@ -300,12 +300,16 @@ def _from_pairs(status: int, path: str, pairs: dict[bytes, bytes], why: str = ""
     if not flags and status in {502, 503} and named:
         flags = _router_flags(status, upstream, seconds, reused=_is_reused(pairs))
     retries = _whole(pairs.get(b"retries", b"")) or 0
-    fields = {_text(key): _text(value) for key, value in pairs.items() if b"ode" in key or b"ok" in key or b"tft" in key}
+    fields = {_text(key): _text(value) for key, value in pairs.items() if any(part in key for part in _TELLING)}
     asked, served = _models(fields)
     return AccessLine(
         status, path, flags, seconds, upstream, _id_of(pairs), retries, "", None,
         why=why, asked=asked, served=served, usage=_usage(fields),
     )  # fmt: skip
+
+
+_TELLING = (b"ode", b"ok", b"tft", b"ool", b"luster", b"eploy")
+"""Parts of the names of models, tokens, first tokens and sets of servers."""
 
 
 def _is_reused(pairs: dict[bytes, bytes]) -> bool:
@@ -342,15 +346,15 @@ def _haproxy(line: bytes) -> AccessLine | None:
 
 def _json(line: bytes) -> AccessLine | None:
     """A line of JSON with the names that Envoy, nginx, Traefik, Caddy, Kong and programs of one's own use."""
-    if line[:1] != b"{" or not any(word in line for word in (b"status", b"response_code", b"Status")):
+    if line[:1] != b"{" or not any(word in line for word in (b"tatus", b'ode"')):
         return None
     record = json_object(line)
     if record is None:
         return None
     fields = {key.lstrip(":").replace("-", "_"): value for key, value in flattened(record)}
-    status = _whole(_said(fields, *_JSON_STATUS).encode())
-    seconds = _json_seconds(fields)
     path = _said(fields, *_JSON_PATH)
+    status = _whole(_said(fields, *_JSON_STATUS).encode()) or (_status_by_word(fields) if path else None)
+    seconds = _json_seconds(fields)
     usage = _usage(fields)
     if status is None or not 0 <= status <= 999 or (seconds is None and not path and not usage):
         return None
@@ -393,22 +397,39 @@ _JSON_WHY = (
 )  # fmt: skip
 
 
+def _status_by_word(fields: Mapping[str, str]) -> int | None:
+    """The status of an answer under another name that ends in status or code."""
+    for name, value in fields.items():
+        if len(value) == 3 and _STATUS_FIELD.search(name) and (status := _whole(value.encode())) and 100 <= status <= 599:
+            return status
+    return None
+
+
+_STATUS_FIELD = re2.compile(r"(?i)(?:^|[._]|[a-z])(?:status|code)$")
+
+
 def _models(fields: Mapping[str, str]) -> tuple[str, str]:
-    """The model that a line says was asked for, and the one that answered; both empty if it does not name both."""
+    """The model that a line says was asked for, and the one that answered; both empty if it does not name both.
+
+    Where it names no other model, the pool that the request was sent to answered: whose requests come there is counted.
+    """
     told: dict[str, str] = {}
     for name, value in fields.items():
         which = _names_model(name)
         if which and value not in {"", "-", "null", "none", "None"}:
             told.setdefault(which, value[:200])
-    asked, served = told.get("asked") or told.get("either", ""), told.get("served", "")
+    asked, served = told.get("asked") or told.get("either", ""), told.get("served") or told.get("pool", "")
     return (asked, served) if asked and served else ("", "")
 
 
 @lru_cache(maxsize=4096)
 def _names_model(field: str) -> str:
-    """Which model a field names, by the words of its own name: ``asked`` or ``served``, ``either``, or none at all."""
+    """Which model a field names, by the words of its own name: ``asked`` or ``served``, ``either``, or none at all.
+
+    ``pool`` if it names a set of servers.
+    """
     if not _MODEL.search(field):
-        return ""
+        return "pool" if _POOL.search(field) else ""
     return (
         "served"
         if _SERVED.search(field)
@@ -423,6 +444,7 @@ def _names_model(field: str) -> str:
 _MODEL = re2.compile(r"(?i)(?:^|[._-]|[a-z])model(?:$|[._-]|group|name|used|requested|served|Used|Requested|Served)")
 _SERVED = re2.compile(r"(?i)upstream|serv(?:ed|ing)|respon(?:se|ded)|backend|routed|target|actual|used|resolved|selected|answer")
 _ASKED_FOR = re2.compile(r"(?i)request|asked|original|wanted|client")
+_POOL = re2.compile(r"(?i)(?:^|[._])(?:(?:upstream|backend|target)[._]?)?(?:cluster|pool|deployment)(?:[._]?name)?$")
 _BARE_MODEL = re2.compile(r"(?i)^(?:model|model_group|model_name)$")
 
 

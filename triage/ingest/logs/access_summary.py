@@ -49,6 +49,12 @@ TOKENS = np.array([0.0] + [float(2**power) for power in range(21)] + [np.inf])
 _LEAST_TIMED = 0.9
 """Chosen: share of the answered requests whose duration must be told; one that only names slow requests tells of no other."""
 
+_MANY_DOORS = 4
+"""Chosen: a client has one or two addresses wrong, a scanner asks for all that other servers have."""
+
+_STANDS_OUT = 2
+"""Chosen: times as often as the most tried door."""
+
 _MAX_EPISODES = 20
 _MAX_KEYS = 5000
 _MAX_REQUESTS = 200_000
@@ -335,13 +341,18 @@ class AccessSummary:
         """What is turned away at a route where nobody was ever answered, while others are elsewhere, is none of our requests.
 
         It is a scanner's, or a caller's who never had access: it is not counted among requests. Of routes of servers of models it
-        is told all the same.
+        is told all the same, unless somebody tries many doors: then a route that is asked for about as often as any of those is one
+        of them.
         """
         turned_away, self._turned_away = self._turned_away, []
+        tried = Counter(route for line, _ in turned_away if (route := _route(line)) not in self._answered_routes)
+        doors = [count for route, count in tried.items() if not _API.match(route)]
+        knocks = _STANDS_OUT * max(doors) if len(doors) >= _MANY_DOORS else 0
         for line, time in turned_away:
-            if not self._answered_routes or _route(line) in self._answered_routes or _is_misspelt(line):
+            of_a_client = tried[_route(line)] > knocks
+            if not self._answered_routes or _route(line) in self._answered_routes or (of_a_client and _is_misspelt(line)):
                 self._count(line, time)
-            elif _API.match(line.path):
+            elif of_a_client and _API.match(line.path):
                 self._add_failure(line, time)
             elif time >= self._window.start:
                 self.count -= 1

@@ -31,21 +31,11 @@ _MAX_RESULTS = 20_000
 _PAIR = re2.compile(rb'\b([A-Za-z_]\w*)"?[=:] ?"?([^\s",;}]+)')
 _SCORE = re2.compile(rb"^(\d{1,6})/(\d{1,6})$")
 _SHARE = re2.compile(rb"^(0?\.\d+|1(?:\.0+)?)$|^(\d{1,3}(?:\.\d+)?)%$")
-_SCORES = frozenset(
-    {
-        b"pass",
-        b"passed",
-        b"exact_match",
-        b"correct",
-        b"match",
-        b"matches",
-        b"score",
-        b"ok",
-        b"accuracy",
-        b"pass_rate",
-        b"pass_ratio",
-    }
+_SCORE_NAME = re2.compile(
+    rb"(?i)^(?:ok|(?:[a-z]+_)*(?:pass|passed|passing|correct|match|matches|matched|score|accuracy|right)(?:_(?:rate|ratio|share|pct|answers))?)$"
 )
+"""Names of shares of right answers: ``answers_correct``, ``pass_rate``, ``golden_match``."""
+
 _RATINGS = frozenset({b"rating", b"feedback", b"thumb", b"thumbs", b"vote"})
 """Verdicts of people."""
 
@@ -122,7 +112,7 @@ class QualityLog:
 
         None if it is no score.
         """
-        if key not in _SCORES and key not in _RATINGS:
+        if key not in _RATINGS and not _SCORE_NAME.match(key):
             return None
         if key in _VERDICTS and value in _RIGHT | _WRONG:
             return int(value in _RIGHT), 1

@@ -33,6 +33,9 @@ from triage.model.vocabulary import Scope
 
 _REQUEST_MARKS = (b" HTTP/", b"text_generation_router", b"log_server_r", b"[GIN]")
 
+_RAY_REQUEST = b" -- "
+"""Stands in Ray Serve between the id of a request and what was asked for."""
+
 _NAMES_POD = re2.compile(r"\bpod[ :=]+\"?(?:[a-z0-9.-]+/)?([a-z0-9][a-z0-9.-]*-[a-z0-9.-]*[a-z0-9])\b")
 
 _OF_THE_CLUSTER = frozenset({"kube-events", "kubelet", "runtime", "other"})
@@ -96,7 +99,8 @@ class Reader:
         self._forms = ShownForms(self._shown, clock, within=emitter.kind != "kube-events")
         self._tables = KubeTables(context.window.end)
         self._volume = Volume(emitter, context.window, name)
-        self._access = AccessSummary(emitter.subject, context.window, name)
+        door = Subject(Scope.GATEWAY, name) if emitter.kind == "ray" else emitter.subject
+        self._access = AccessSummary(door, context.window, name)
         self._alike = Alike()
         self._load = LoadSeries(emitter.subject, context.window, name)
         self._engine = EngineLog(emitter.subject, context.window, name)
@@ -104,6 +108,7 @@ class Reader:
         self._take: Callable[[bytes, float], None] = {
             "engine": self._take_engine,
             "gateway": self._take_gateway,
+            "ray": self._take_ray,
             "kube-events": self._take_kube,
         }.get(emitter.kind, self._take_other)
 
@@ -186,6 +191,14 @@ class Reader:
         if request.failed and request.why and not request.flags:
             level = "" if 400 <= request.status < 500 else "ERROR "
             self._mean(f"{level}{request.status} {request.path}: {request.why}".encode(), time)
+
+    def _take_ray(self, line: bytes, time: float) -> None:
+        """Ray Serve's proxies and replicas log requests, too: they are the door of what Ray serves."""
+        request = parse_access(line) if _RAY_REQUEST in line else None
+        if request is None:
+            self._take_other(line, time)
+        else:
+            self._access.add(request, time if self._timed else None)
 
     def _take_kube(self, line: bytes, time: float) -> None:
         shown = self._tables.feed(line)
