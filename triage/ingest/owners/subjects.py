@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import lru_cache
+from math import ceil
 from typing import Any
 
 import re2
@@ -57,6 +58,9 @@ _KINDS = (
     "|(?:vllm|sglang|trtllm|tensorrtllm|llm|gpu|model|prefill|decode|encode)+(?:worker|engine|server|runner)s?"
 )
 """Parts of a service that serve together, and the objects that belong to it; operators write several words as one."""
+
+_CARDS_OF_A_NODE = 8
+"""The most cards that machines in use have, but for a few; a replica with more stands on several."""
 
 _SERVING_IMAGE = re2.compile(r"(?i)\b(?:vllm|sglang|tensorrt|trtllm|triton|tgi|text-generation|llama|ollama|lmdeploy|dynamo)")
 """Images of engines, by the engine's name: another container on the same host is a database or an exporter."""
@@ -474,7 +478,7 @@ class _Evidence:
             named=named or everything,
             pods=frozenset(pods),
             places=places,
-            nodes=frozenset(node_of.values()),
+            nodes=frozenset(node_of.values()) | self._nodes_of_members(node_of, foreign, places),
             node_of=node_of,
             replicas=replicas,
             everything=everything,
@@ -489,6 +493,19 @@ class _Evidence:
             aliases=_aliases(ours, self.service) - {model for engine in foreign for model in engine.models},
             marks=_marks(engines, replicas),
         )
+
+    def _nodes_of_members(self, node_of: Mapping[str, str], foreign: Iterable[_Engine], places: Places) -> frozenset[str]:
+        """Nodes on which the rest of a replica runs that is larger than a machine: its one address is on the first of them.
+
+        They are known where no more nodes without an engine are told of than such replicas need.
+        """
+        cards = self.service.facts.get("gpus_per_replica")
+        if not isinstance(cards, (int, float)) or cards <= _CARDS_OF_A_NODE:
+            return frozenset()
+        lead = set(node_of.values())
+        others = {node for one in foreign if (node := places.node_of.get(one.pod) or places.node_at.get(host(one.instance), ""))}
+        rest = frozenset(places.names.values()) - lead - others
+        return rest if len(rest) <= (ceil(cards / _CARDS_OF_A_NODE) - 1) * len(lead) else frozenset()
 
     def _only_routes(self) -> frozenset[str]:
         """Routes beside which their gateway has no other: people name them as they like."""
