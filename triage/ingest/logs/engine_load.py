@@ -93,6 +93,8 @@ _LOAD_LINES: tuple[LoadLine, ...] = (
             Field("queue.waiting", rb"#queue-req: (\d+)"),
             Field("tokens.prompt_computed", rb"#new-token: (\d+)", adds=True),
             Field("prefix.hits", rb"#cached-token: (\d+)", adds=True),
+            Field("prefix.queries", rb"#new-token: (\d+)", adds=True),
+            Field("prefix.queries", rb"#cached-token: (\d+)", adds=True),
         ),
         index=rb"\bDP(\d+)\b",
         skip=_TP,
