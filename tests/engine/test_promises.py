@@ -117,6 +117,14 @@ def test_without_promise_and_past_there_are_defaults(inside: tuple[int, ...], st
     assert vital(told, "ttft_p95_s").state is state
 
 
+@pytest.mark.parametrize(("signal", "state"), [("latency.itl", KEPT), ("latency.ttft", OPEN)])
+def test_of_a_mean_alone_as_far_as_such_times_scatter(signal: str, state: Promised) -> None:
+    """Tokens of a batch come with its steps: a mean of 21 ms leaves no doubt about 60, where one of first tokens does."""
+    told = Buckets((), (50.0,), value=Shift(0.021, 0.021))
+    name = f"{signal.removeprefix('latency.')}_p95_s"
+    assert vital(frame_of(histograms={signal: told}, objectives={name: 0.06}), name).state is state
+
+
 def test_a_service_that_does_well_is_healthy_and_harms_nobody() -> None:
     """Every promise is known to be kept."""
     frame = well()

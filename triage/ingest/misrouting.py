@@ -8,7 +8,6 @@ import numpy as np
 
 from triage.ingest.raw import RawSeries
 
-
 _MOST = 2 / 3
 """Chosen: what answers two who ask for different things about as often is shared by them, and nobody's own."""
 

@@ -369,6 +369,15 @@ def test_a_gauge_that_falls_to_nought_and_is_not_missed(signal: str, other: str,
 
 
 @pytest.mark.parametrize(
+    ("ratio", "hits", "found"), [(Shift(0.5, 0.0), 200.0, True), (0.0, 200.0, True), (0.0, 0.0, False), (0.3, 200.0, False)]
+)
+def test_a_gauge_at_nought_that_a_counter_of_the_same_engine_contradicts(ratio: object, hits: float, found: bool) -> None:
+    """Whether it was ever more or not; nobody need feel it."""
+    made = frame({"prefix.hit_ratio_reported@replica/a": ratio, "tokens.prompt_cached@replica/a": lambda t: hits * wave(t)})
+    assert ("not-wired" in of(made)) is found
+
+
+@pytest.mark.parametrize(
     ("tokens", "found"), [(Shift(200.0, 190.0), True), (Shift(200.0, 0.0), False), (Shift(float("nan"), 200.0), False)]
 )
 def test_a_card_without_power_that_makes_tokens(tokens: Shift, found: bool) -> None:

@@ -498,6 +498,18 @@ def test_who_tries_all_doors_is_no_probe(other: str, role: str) -> None:
     assert events_of(lines, replica)["health-route-refused"][0].attrs["role"] == role
 
 
+@pytest.mark.parametrize(("often", "counted"), [(3, 0), (40, 40)])
+def test_who_tries_many_doors_tries_those_of_servers_of_models_too(often: int, counted: int) -> None:
+    """Unless one address is asked for far more often than any other: somebody has it wrong."""
+    doors = ("/.env", "/wp-login.php", "/.git/config", "/phpinfo.php", "/server-status")
+    lines = [AccessLine(404, path) for path in doors for _ in range(6)] + [AccessLine(404, "/v1/../passwd")] * often
+    summary = AccessSummary(GATEWAY, WINDOW, "gateway.log")
+    for number, line in enumerate([*lines, *[AccessLine(200, "/v1/chat/completions")] * 20]):
+        summary.add(line, 10_000.0 + number)
+    rates = {one.signal: one.values.sum() * GRID for one in summary.series()}
+    assert rates.get("gateway.4xx", 0.0) == pytest.approx(counted)
+
+
 @pytest.mark.parametrize(
     ("path", "status", "answered", "counted", "told"),
     [
@@ -656,6 +668,32 @@ def test_models_are_named_in_many_ways(line: str) -> None:
     parsed = parse_access(line.encode())
     assert parsed is not None
     assert (parsed.asked, parsed.served) == ("large", "small-q8")
+
+
+@pytest.mark.parametrize(("pool", "found"), [("cluster", True), ("backend_pool", True), ("upstream_host", False)])
+def test_the_pool_that_answered_stands_for_its_model(pool: str, found: bool) -> None:
+    """A pool is at home with whom it mostly serves; one server of it is no pool. A status may have any name that ends so."""
+    lines = []
+    for moment, asked, served in (
+        *((9_000.0 + 20 * number, "large", "big-cards") for number in range(105)),
+        *((9_005.0 + 20 * number, "small", "little-cards") for number in range(105)),
+        *((10_600.0 + 15 * number, "large", "little-cards") for number in range(10)),
+    ):
+        parsed = parse_access(f'{{"path": "/v1/x", "code": 200, "requested_model": "{asked}", "{pool}": "{served}"}}'.encode())
+        assert parsed is not None
+        lines.append((moment, parsed))
+    summary = AccessSummary(GATEWAY, WINDOW, "gateway.log")
+    for moment, line in sorted(lines, key=lambda one: one[0]):
+        summary.add(line, moment)
+    strays = [one for one in summary.series() if one.signal == "gateway.wrong_model"]
+    assert [round(float(one.values.sum()) * GRID) for one in strays] == ([10] if found else [])
+
+
+def test_a_pool_that_two_share_is_nobodys_home() -> None:
+    """Who asks for either is answered as usual."""
+    lines = [routed(9_900.0 + 10 * number, ("large", "small")[number % 2], "shared") for number in range(60)]
+    lines += [routed(9_903.0 + 10 * number, "large", "large-only") for number in range(30)]
+    assert "answered-by-other-model" not in events_of(sorted(lines, key=lambda one: one[0]))
 
 
 def test_a_few_lines_of_a_log_prove_that_another_model_answers() -> None:

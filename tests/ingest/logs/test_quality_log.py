@@ -27,6 +27,8 @@ def runs(good: str, bad: str) -> list[str]:
         ("suite=g pool=a pass=56/60 pool=c pass=56/60", "suite=g pool=a pass=56/60 pool=c pass=40/60"),
         ("pool=a prompts=60 accuracy=0.93", "pool=a prompts=60 accuracy=0.66"),
         ("pool=a n=60 score=93%", "pool=a n=60 score=66.5%"),
+        ("key=c-12 http=200 answers_correct=56/60", "key=c-12 http=200 answers_correct=40/60"),
+        ("pool=a n=60 golden_match_rate=0.93", "pool=a n=60 golden_match_rate=0.66"),
         ('{"pool": "a", "questions": 60, "pass_rate": 0.93}', '{"pool": "a", "questions": 60, "pass_rate": 0.66}'),
     ],
 )
@@ -39,7 +41,14 @@ def test_scores_in_many_forms(good: str, bad: str) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["pool=a pass=56/60", "pool=a n=60 accuracy=0.93", "score=7.5 latency=0.2", "ok=0/0", "16:46:21 level=INFO elapsed=0.93s"],
+    [
+        "pool=a pass=56/60",
+        "pool=a n=60 accuracy=0.93",
+        "score=7.5 latency=0.2",
+        "ok=0/0",
+        "replicas_ready=3/4",
+        "16:46:21 level=INFO elapsed=0.93s",
+    ],
 )
 def test_what_stays_or_is_no_score_makes_no_event(line: str) -> None:
     """Steady scores, scales of another kind, no questions at all, times of day."""

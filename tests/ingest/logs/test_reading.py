@@ -107,6 +107,19 @@ def test_load_of_sglang(tmp_path: Path) -> None:
     assert series["kv.usage"].values == pytest.approx(0.94)
     assert series["tokens.prompt_computed"].values == pytest.approx(300 / 15)
     assert series["prefix.hits"].values == pytest.approx(100 / 15)
+    assert series["prefix.queries"].values == pytest.approx(400 / 15)
+
+
+def test_requests_of_ray_serve(tmp_path: Path) -> None:
+    """What its proxies and replicas log of requests counts at the door, and how long they took."""
+    lines = "".join(
+        f"(ServeReplica:rag:LLM pid=38, ip=10.6.0.9) INFO 2026-09-16 {hms(at)},999 rag_LLM zk3m wc13-{at} -- POST /v1/x 200 2966.8ms\n"
+        for at in range(0, 1800, 10)
+    )
+    found = read(tmp_path, ray__serve=lines)
+    (requests,) = [one for one in found.series if one.signal == "gateway.requests"]
+    assert requests.subject.scope is Scope.GATEWAY
+    assert {one.signal for one in found.histograms} == {"gateway.latency"}
 
 
 def test_load_of_tensorrt_llm(tmp_path: Path) -> None:

@@ -522,6 +522,17 @@ def test_target_of_an_exporter(node: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("cards", "others", "theirs"),
+    [(16.0, ("gpu-2",), {"gpu-1", "gpu-2"}), (8.0, ("gpu-2",), {"gpu-1"}), (16.0, ("gpu-2", "gpu-3"), {"gpu-1"})],
+)
+def test_a_replica_larger_than_a_machine(cards: float, others: tuple[str, ...], theirs: set[str]) -> None:
+    """Its one address is on the first of its nodes; of more nodes than it needs nobody can say which is the other."""
+    rows = [engine(instance="a:8000", service="llm-prod", node="gpu-1")]
+    rows += [(NODE, {"instance": f"{node}:9100", "node": node, "job": "node"}) for node in ("gpu-1", *others)]
+    assert selection(rows, facts={"gpus_per_replica": cards}).nodes == theirs
+
+
+@pytest.mark.parametrize(
     ("route", "ours"),
     [
         ({"service": "llm-prod@docker"}, True),

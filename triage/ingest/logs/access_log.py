@@ -353,7 +353,9 @@ def _json(line: bytes) -> AccessLine | None:
         return None
     fields = {key.lstrip(":").replace("-", "_"): value for key, value in flattened(record)}
     path = _said(fields, *_JSON_PATH)
-    status = _whole(_said(fields, *_JSON_STATUS).encode()) or (_status_by_word(fields) if path else None)
+    status = _whole(_said(fields, *_JSON_STATUS).encode())
+    if status is None and path:
+        status = _status_by_word(fields)
     seconds = _json_seconds(fields)
     usage = _usage(fields)
     if status is None or not 0 <= status <= 999 or (seconds is None and not path and not usage):

@@ -341,8 +341,8 @@ class AccessSummary:
         """What is turned away at a route where nobody was ever answered, while others are elsewhere, is none of our requests.
 
         It is a scanner's, or a caller's who never had access: it is not counted among requests. Of routes of servers of models it
-        is told all the same, unless somebody tries many doors: then a route that is asked for about as often as any of those is one
-        of them.
+        is told all the same, unless somebody tries many doors: then a route that is asked for about as often as any of those is
+        one of them.
         """
         turned_away, self._turned_away = self._turned_away, []
         tried = Counter(route for line, _ in turned_away if (route := _route(line)) not in self._answered_routes)
