@@ -7,7 +7,7 @@ from functools import lru_cache
 import re2
 
 from triage.classes import dataclass
-from triage.ingest.logs.access_words import flags_of_words, seconds_of, seconds_of_first, short_flags
+from triage.ingest.logs.access_words import flags_of_words, seconds_of, seconds_of_first, seconds_of_whole, short_flags
 from triage.ingest.logs.durations import span
 from triage.ingest.logs.forms import flattened, json_object
 
@@ -566,6 +566,77 @@ def _spoken(line: bytes) -> AccessLine | None:
         return read
     took = _TOOK.search(answered.group())
     return replace(read, seconds=span(_text(took.group(1)))) if took is not None else read
+
+
+_UNANSWERED = re2.compile(
+    rb"(?i)^.*?(?:->|=>|\x{e2}\x{86}\x{92}|\b(?:failed|fails|raised|threw|ended|aborted|broke)\b|\b(?:error|exception)s?:)(.*)$"
+)
+
+
+def _unanswered(line: bytes) -> AccessLine | None:
+    """``POST /path … -> Error: other side closed after 0.0s``: a request that ended without any status, in whatever words."""
+    found = _REQUEST.search(line) if b" /" in line or b"://" in line else None
+    ended = _UNANSWERED.search(found.group(2)) if found is not None else None
+    if found is None or ended is None:
+        return None
+    why = _text(ended.group(1).strip())
+    flags, took = flags_of_words(why), _TOOK.search(ended.group(1))
+    if not flags:
+        return None
+    seconds = span(_text(took.group(1))) if took is not None else _seconds_of(_named(line))
+    return AccessLine(0, _text(found.group(1)), flags, seconds, why=why)
+
+
+def parse_call(line: bytes) -> AccessLine | None:
+    """The call of a model's server that a line of some program tells of; None if it is another sort of line.
+
+    Who calls says what it asked and how that ended, or counts what the answer cost and when it came: ``prompt_tokens=5956
+    cached_tokens=0 ttft=0.59s total=2.68s``, the same as JSON.
+    """
+    for parse in (_httpx, _spoken, _unanswered):
+        request = parse(line)
+        if request is not None:
+            return request if _SERVES_MODELS.search(request.path) is not None else None
+    return _counted(line)
+
+
+_HTTPX = re2.compile(rb'\bHTTP Request: [A-Z]+ \S+?://[^/\s\"]+(/\S*) "HTTP/[\d.]+ (\d{3})')
+
+
+def _httpx(line: bytes) -> AccessLine | None:
+    """``HTTP Request: POST http://… "HTTP/1.1 200 OK"`` of httpx, with which most SDKs ask; a server that logs it asks others."""
+    found = _HTTPX.search(line) if b"HTTP Request: " in line else None
+    return AccessLine(int(found.group(2)), _text(found.group(1))) if found is not None else None
+
+
+_SERVES_MODELS = re2.compile(r"/(?:completions?|embeddings?|generate(?:_stream)?|messages|responses|rerank|score|chat|infer)\b")
+"""Routes of servers of models that are asked for answers."""
+
+
+def _counted(line: bytes) -> AccessLine | None:
+    """What an answer cost and when it came, of a line that counts its tokens."""
+    if b"okens" not in line:
+        return None
+    record = json_object(line) if line[:1] == b"{" else None
+    fields = (
+        {_text(key): _text(value) for key, value in _named(line).items()}
+        if record is None
+        else {key.replace("-", "_"): value for key, value in flattened(record)}
+    )
+    if any(fields.get(_text(key), "") not in _NOTHING for key in _WHY_KEYS):
+        return None
+    usage = _usage(fields)
+    seconds = next((one for name, value in fields.items() if (one := seconds_of_whole(name, value)) is not None), None)
+    counts = sum(signal.endswith("_tokens") for signal, _ in usage)
+    if not counts or counts + (seconds is not None) + (len(usage) > counts) < _ENOUGH:
+        return None
+    return AccessLine(200, seconds=seconds, usage=usage)
+
+
+_NOTHING = frozenset({"", "-", "null", "None", "none", "false"})
+
+_ENOUGH = 2
+"""Of an answer a line counts tokens and says when it came, or counts several sorts of tokens."""
 
 
 def _words_after(rest: bytes) -> str:

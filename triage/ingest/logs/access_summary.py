@@ -261,6 +261,37 @@ _GATEWAY_SIGNALS: dict[str, Callable[[AccessLine], bool]] = {
 _ENGINE_SIGNALS = {name: _GATEWAY_SIGNALS[name] for name in ("requests", "2xx", "4xx", "5xx")}
 
 
+@dataclass(frozen=True, slots=True)
+class View:
+    """What lines count for, by who wrote them.
+
+    :param prefix: begin of the names of its signals
+    :param signals: rates that are counted, and which lines count for each
+    :param whole: signal of how long whole requests take
+    :param usage: what lines count of answers is told, too
+    :param of_all: the writer sees all requests of the service, so how many there were is known
+    """
+
+    prefix: str
+    signals: dict[str, Callable[[AccessLine], bool]]
+    whole: str
+    usage: bool = True
+    of_all: bool = True
+
+    def named(self, signal: str) -> str:
+        """The name of a gateway's signal in this view."""
+        return signal.replace("gateway.", f"{self.prefix}.", 1)
+
+
+_GATEWAYS = View("gateway", _GATEWAY_SIGNALS, "gateway.latency")
+_VIEWS: dict[Scope, View] = {
+    Scope.REPLICA: View("http", _ENGINE_SIGNALS, "latency.e2e", usage=False),
+    Scope.CLIENT: View("client", {"2xx": _GATEWAY_SIGNALS["2xx"]}, "client.latency", of_all=False),
+}
+"""Views of those who are no gateway. One client is one of many: what it measured is so, and how many requests there were it
+does not know."""
+
+
 class AccessSummary:
     """What all access lines of one file say together.
 
@@ -272,14 +303,12 @@ class AccessSummary:
         self._subject = subject
         self._window = window
         self._source = source
-        self._prefix, self._signals = (
-            ("http", _ENGINE_SIGNALS) if subject.scope is Scope.REPLICA else ("gateway", _GATEWAY_SIGNALS)
-        )
+        self._view = _VIEWS.get(subject.scope, _GATEWAYS)
         self._quick: list[tuple[AccessLine, float]] = []
         self._answered_at: dict[str, float] = {}
         self._turned_away: list[tuple[AccessLine, float]] = []
         self._answered_routes: set[str] = set()
-        self._bins: dict[str, Counter[int]] = {name: Counter() for name in self._signals}
+        self._bins: dict[str, Counter[int]] = {name: Counter() for name in self._view.signals}
         self._took: dict[str, dict[int, Took]] = {}
         self._alike: dict[tuple[int, str, bool], tuple[str, ...]] = {}
         self._tallies: dict[str, Tally] = {}
@@ -374,10 +403,10 @@ class AccessSummary:
         for name in self._counts_as(line):
             self._bins[name][number] += 1
         if line.seconds is not None and _waited(line):
-            self._take(self._whole, number, line.seconds)
-        if not line.failed and self._subject.scope is Scope.GATEWAY:
+            self._take(self._view.whole, number, line.seconds)
+        if not line.failed and self._view.usage:
             for signal, amount in line.usage:
-                self._take(signal, number, amount)
+                self._take(self._view.named(signal), number, amount)
         if line.asked and ((line.asked, line.served) in self._models or len(self._models) < _MAX_MODELS):
             self._models.setdefault((line.asked, line.served), Counter())[number] += 1
 
@@ -385,17 +414,12 @@ class AccessSummary:
         bounds = TOKENS if signal.endswith("_tokens") else BOUNDS
         self._took.setdefault(signal, {}).setdefault(number, Took(bounds)).add(amount)
 
-    @property
-    def _whole(self) -> str:
-        """The signal of how long whole requests take."""
-        return "latency.e2e" if self._subject.scope is Scope.REPLICA else "gateway.latency"
-
     def _counts_as(self, line: AccessLine) -> tuple[str, ...]:
         """The signals that a line counts for; lines that are alike in what decides it share the answer."""
         key = (line.status, line.flags, line.retry > 0)
         names = self._alike.get(key)
         if names is None:
-            names = tuple(name for name, holds in self._signals.items() if holds(line))
+            names = tuple(name for name, holds in self._view.signals.items() if holds(line))
             if len(self._alike) < _MAX_KEYS:
                 self._alike[key] = names
         return names
@@ -450,7 +474,7 @@ class AccessSummary:
         :param heard: when the emitter wrote its last line, Unix seconds: up to then there were no requests but those it tells of
         """
         self._settle()
-        if self._span is None or self.untimed:
+        if self._span is None or self.untimed or not self._view.of_all:
             return
         whole = self._covers_window()
         first, last = int(self._span[0] // GRID), int(max(self._span[1], min(heard, self._window.end)) // GRID)
@@ -459,15 +483,18 @@ class AccessSummary:
             values = _rates(bins, first, len(times))
             if name in {"retries", "overflow", "connect_failures", "resets"} and not values.any():
                 continue
-            yield Series(f"{self._prefix}.{name}", self._subject, times, values, Origin("log", self._source))
+            yield Series(f"{self._view.prefix}.{name}", self._subject, times, values, Origin("log", self._source))
         misrouted = self._misrouted(times, first) if whole else None
         if misrouted is not None:
             yield Series("gateway.wrong_model", self._subject, times, misrouted, Origin("log", self._source))
 
     def histograms(self) -> Iterator[Histogram]:
-        """What requests took, on the grid of the rates, if the log covers the window and tells it of nearly all of them."""
+        """What requests took, on the grid of the rates, if the log tells it of nearly all of them.
+
+        A log of all requests must cover the window, too.
+        """
         self._settle()
-        if self._span is None or self.untimed or not self._covers_window():
+        if self._span is None or self.untimed or (self._view.of_all and not self._covers_window()):
             return
         first, last = int(self._span[0] // GRID), int(self._span[1] // GRID)
         times = np.minimum((np.arange(first, last + 1) + 1) * GRID, self._window.end)
@@ -579,7 +606,7 @@ class AccessSummary:
             "requests": str(self.count),
             "share": _ratio(tally.total, self.count),
             "episodes": str(len(tally.episodes)),
-            "status": str(tally.statuses.most_common(1)[0][0]),
+            **_status_of(tally),
             **_most("upstream", tally.upstreams, tally.total),
             **_most("agent", tally.agents, tally.total),
             **_most("path", tally.paths, tally.total),
@@ -680,6 +707,12 @@ def _is_misspelt(line: AccessLine) -> bool:
 def _counted(count: int, what: str) -> str:
     """How many requests did or suffered something."""
     return f"1 request {what.replace('were ', 'was ').replace('have ', 'has ')}" if count == 1 else f"{count} requests {what}"
+
+
+def _status_of(tally: Tally) -> dict[str, str]:
+    """The status that most failures had, if any had one."""
+    status = tally.statuses.most_common(1)[0][0]
+    return {"status": str(status)} if status else {}
 
 
 def _ratio(part: int, whole: int) -> str:

@@ -26,7 +26,9 @@ _ENDINGS: dict[str, str] = {
     r"|econnrefused|ehostunreach|no such host|name resolution|(?:failed|unable|could not) to connect",
     "UC": r"connection[ _](?:termination|reset|closed|aborted|lost)|remote[ _](?:reset|disconnect)|server ?disconnected"
     r"|prematurely closed|broken pipe|\beof\b|socket hang ?up|econnreset|reset by peer"
-    r"|closed (?:the |keep.?alive |idle )*connection|without sending (?:a |any )?response",
+    r"|closed (?:the |keep.?alive |idle )*connection|without sending (?:a |any )?response"
+    r"|(?:other|remote|far|server) (?:side|end) (?:has )?closed|connection aborted|unexpected end of (?:stream|file)"
+    r"|connection (?:was )?closed before|failed to respond",
     "UT": r"timed?[ _]?out|deadline[ _]exceeded",
 }
 """Which flag stands for which words, most definite first."""
@@ -73,6 +75,18 @@ def seconds_of(name: str, value: str, bare: float = 1.0) -> float | None:
     """
     in_name = _unit_of(name)
     return None if in_name is None else span(value.strip('",;'), in_name or bare)
+
+
+_WHOLE = re2.compile(r"(?i)^(?:total|wall|e2e|whole|end_to_end)(?:[._-]?(?:time|clock))?$")
+"""Names of which only the unit of the value says that they are of a time, and not of tokens."""
+
+
+def seconds_of_whole(name: str, value: str) -> float | None:
+    """How long a request took, also by a name that may be of something else if its value has no unit."""
+    seconds = seconds_of(name, value)
+    if seconds is not None or _WHOLE.search(name) is None:
+        return seconds
+    return span(value.strip('",;'), None)
 
 
 _FIRST_UNIT = re2.compile(r"(?i)_?(ms|millis|s|secs?|seconds)$")

@@ -8,7 +8,7 @@ from math import inf
 import re2
 
 from triage.classes import dataclass
-from triage.ingest.logs.access_log import AccessLine, Alike, parse_access
+from triage.ingest.logs.access_log import AccessLine, Alike, parse_access, parse_call
 from triage.ingest.logs.access_summary import AccessSummary
 from triage.ingest.logs.changes import KubeEvent, kube_event_of_line
 from triage.ingest.logs.context import Context, Owned
@@ -40,6 +40,9 @@ _NAMES_POD = re2.compile(r"\bpod[ :=]+\"?(?:[a-z0-9.-]+/)?([a-z0-9][a-z0-9.-]*-[
 
 _OF_THE_CLUSTER = frozenset({"kube-events", "kubelet", "runtime", "other"})
 """Emitters whose own words an event of the cluster may be."""
+
+_CALLERS = frozenset({"client", "other"})
+"""Emitters whose lines may tell of requests that they sent: an application, an agent, a load test."""
 
 _CUT = 60.0
 """Chosen: seconds from the window's begin within which the first line of a log stands that was cut there: of a quiet log the
@@ -99,8 +102,7 @@ class Reader:
         self._forms = ShownForms(self._shown, clock, within=emitter.kind != "kube-events")
         self._tables = KubeTables(context.window.end)
         self._volume = Volume(emitter, context.window, name)
-        door = Subject(Scope.GATEWAY, name) if emitter.kind == "ray" else emitter.subject
-        self._access = AccessSummary(door, context.window, name)
+        self._access = AccessSummary(_asks(emitter, name), context.window, name)
         self._alike = Alike()
         self._load = LoadSeries(emitter.subject, context.window, name)
         self._engine = EngineLog(emitter.subject, context.window, name)
@@ -186,7 +188,11 @@ class Reader:
         request = parse_access(line)
         if request is None:
             self._say(without_prompt(line), time)
-            return
+        else:
+            self._take_asked(request, time)
+
+    def _take_asked(self, request: AccessLine, time: float) -> None:
+        """Takes a request that its writer sent on, or sent itself; the words of a failure that has no name of its own count."""
         self._access.add(request, time if self._timed else None)
         if request.failed and request.why and not request.flags:
             level = "" if 400 <= request.status < 500 else "ERROR "
@@ -232,6 +238,10 @@ class Reader:
                     ),
                 )
                 return
+        call = parse_call(line) if self.emitter.kind in _CALLERS else None
+        if call is not None:
+            self._take_asked(call, time)
+            return
         if self.emitter.kind in {"quality", "other"} and self._timed:
             self._quality.feed(line, time)
         self._say(line, time)
@@ -387,6 +397,16 @@ class Reader:
         if not self.owned.stranger:
             yield from self._access.histograms()
             yield from self._shown.histograms()
+
+
+def _asks(emitter: Emitter, name: str) -> Subject:
+    """Whose requests the lines of an emitter tell of: its own, those at Ray's door, or those that a program sends.
+
+    :param name: of the file
+    """
+    if emitter.kind == "ray":
+        return Subject(Scope.GATEWAY, name)
+    return Subject(Scope.CLIENT, name.partition(".")[0]) if emitter.kind == "other" else emitter.subject
 
 
 def _marks(owned: Owned) -> dict[str, str]:
