@@ -1,9 +1,11 @@
 """What commands showed to a person who kept it: forms as their programs print them, wherever they stand in a text."""
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -248,6 +250,272 @@ def test_kubectl_within_another_text(tmp_path: Path) -> None:
     assert [list(one.values) for one in reading.series if one.signal == "batch.running"] == [[4.0, 4.0]]
 
 
+# ---------------------------------------------------------------- documents
+
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata:
+  name: chat-0
+  namespace: llm
+spec:
+  containers:
+  - args:
+    - --model
+    - /models/a
+    - --tensor-parallel-size=4
+    image: vllm/vllm-openai:v0.7.3
+    name: vllm
+    resources:
+      limits:
+        memory: 32Gi
+        nvidia.com/gpu: "4"
+status:
+  containerStatuses:
+  - lastState:
+      terminated:
+        exitCode: 137
+        finishedAt: "2025-03-04T10:19:50Z"
+        reason: OOMKilled
+    name: vllm
+    restartCount: 7
+    state:
+      waiting:
+        message: back-off 5m0s restarting failed container=vllm
+        reason: CrashLoopBackOff
+  phase: Running
+"""
+
+
+@pytest.mark.parametrize("form", ["yaml", "json", "line", "within"])
+def test_a_pod_as_it_is_printed(tmp_path: Path, form: str) -> None:
+    """The same in every form: how it ended and when, what it was told, what it may have."""
+    value = yaml.safe_load(POD)
+    text = {
+        "yaml": POD, "json": json.dumps({"kind": "List", "items": [value]}, indent=4), "line": json.dumps(value),
+        "within": ENGINE_LOG + "$ kubectl get pod chat-0 -o json\n" + json.dumps(value, indent=4) + "\n" + ENGINE_LOG,
+    }[form]  # fmt: skip
+    reading = read(tmp_path, text)
+    event = named(reading, "kube")["OOMKilled"]
+    assert (event.time, event.subject and event.subject.id) == (
+        datetime(2025, 3, 4, 10, 19, 50, tzinfo=UTC).timestamp(),
+        "chat-0",
+    )
+    assert "container-oom-killed" in named(reading, "log")
+    assert facts(reading)["tensor_parallel_size", "chat-0"] == 4.0
+    assert facts(reading)["gpus_per_replica", "chat-0"] == 4.0
+    assert last(reading)["container.memory_limit", "chat-0"] == 32 * 2**30
+
+
+def test_a_strangers_pod_is_none_of_ours(tmp_path: Path) -> None:
+    """What ended another workload's pod is said of that workload."""
+    reading = read(tmp_path, POD + "---\n" + POD.replace("name: chat-0", "name: other-0"))
+    ended = [one for one in reading.events if one.kind == "kube" and one.name == "OOMKilled"]
+    assert sorted(one.attrs.get("stranger", "no") for one in ended) == ["no", "yes"]
+    assert not [one for one in reading.facts if one.subject.id == "other-0"]
+
+
+def test_docker_inspect(tmp_path: Path) -> None:
+    """A container that the kernel ended for memory, with the size of its shared memory."""
+    state = {"Status": "exited", "Running": False, "OOMKilled": True, "ExitCode": 137, "FinishedAt": "2025-03-04T10:19:31.1Z"}
+    value = {
+        "Name": "/llm", "Path": "python3", "Args": ["-m", "vllm.entrypoints.openai.api_server", "--max-model-len", "8192"],
+        "State": state, "HostConfig": {"ShmSize": 67108864, "IpcMode": "private"},
+    }  # fmt: skip
+    reading = read(tmp_path, json.dumps([value], indent=4))
+    assert named(reading, "kube")["OOMKilled"].time == pytest.approx(
+        datetime(2025, 3, 4, 10, 19, 31, 100000, tzinfo=UTC).timestamp()
+    )
+    assert named(reading, "log")["shm-size"].attrs["size"] == "64M"
+    assert facts(reading)["max_model_len", "llm"] == 8192.0
+
+
+def test_alerts(tmp_path: Path) -> None:
+    """An alert that fires is a statement since its begin, and its name is no cause; one that is resolved is nothing."""
+    alerts = [
+        {
+            "labels": {"alertname": "PodOOMKilled", "pod": "chat-0"},
+            "startsAt": "2025-03-04T10:15:00Z",
+            "status": {"state": "active"},
+        },
+        {
+            "labels": {"alertname": "Old"},
+            "startsAt": "2025-03-04T10:01:00Z",
+            "endsAt": "2025-03-04T10:02:00Z",
+            "status": "resolved",
+        },
+    ]
+    reading = read(tmp_path, json.dumps({"status": "success", "data": alerts}, indent=1))
+    assert [(one.kind, one.name, one.time) for one in reading.events] == [("said", "state", END - 900.0)]
+
+
+def test_what_an_engine_answers(tmp_path: Path) -> None:
+    """Models that are served and arguments, below the command that asked."""
+    models = {"object": "list", "data": [{"id": "m", "object": "model", "max_model_len": 8192}]}
+    arguments = {"model_path": "/m", "tp_size": 8, "max_running_requests": 64, "api_key": "sk-1234567890"}
+    shown = f"$ curl -s :30000/v1/models\n{json.dumps(models)}\n$ curl -s :30000/server_info\n{json.dumps(arguments)}\n"
+    told = {key: value for (key, _), value in facts(read(tmp_path, shown)).items()}
+    assert told["served_model_name"] == "m"
+    assert told["tensor_parallel_size"] == 8.0
+    assert "sk-1234567890" not in str(told)
+
+
+def test_a_document_of_no_known_form_is_read_as_lines(tmp_path: Path) -> None:
+    """A program that logs objects over several lines is not silenced."""
+    reading = read(tmp_path, ENGINE_LOG + '{\n  "level": "error",\n  "message": "frobnicator exploded: cannot continue"\n}\n')
+    assert [one for one in reading.events if one.kind == "residue"]
+
+
+# ---------------------------------------------------------------- results of load generators
+
+VLLM_RESULT = """\
+============ Serving Benchmark Result ============
+Successful requests:                     900
+Failed requests:                         100
+Maximum request concurrency:             256
+Benchmark duration (s):                  100.00
+Request throughput (req/s):              9.00
+---------------Time to First Token----------------
+Mean TTFT (ms):                          18212.11
+Median TTFT (ms):                        17000.02
+P99 TTFT (ms):                           42000.10
+---------------Inter-token Latency----------------
+Mean ITL (ms):                           205.00
+Median ITL (ms):                         90.00
+P99 ITL (ms):                            2100.11
+==================================================
+"""
+K6_RESULT = """\
+     http_req_duration..............: avg=18.21211s min=120ms med=17.00002s max=60s p(99)=42.0001s
+     http_req_failed................: 10.00% 100 out of 1000
+     http_reqs......................: 1000   10/s
+"""
+GENAI_RESULT = """\
+                              NVIDIA GenAI-Perf | LLM Metrics
+┏━━━━━━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━┳━━━━━━━━━━━┳━━━━━━━━━━━┓
+┃                Statistic ┃       avg ┃       p50 ┃       p99 ┃
+┡━━━━━━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━╇━━━━━━━━━━━╇━━━━━━━━━━━┩
+│ Time To First Token (ms) │ 18,212.11 │ 17,000.02 │ 42,000.10 │
+│ Inter Token Latency (ms) │    205.00 │     90.00 │  2,100.11 │
+└──────────────────────────┴───────────┴───────────┴───────────┘
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "signal"), [(VLLM_RESULT, "client.ttft"), (GENAI_RESULT, "client.ttft"), (K6_RESULT, "client.latency")]
+)
+def test_results_of_load_generators(tmp_path: Path, text: str, signal: str) -> None:
+    """Quantiles are bounds of buckets, so nothing is said in between; the mean is the mean."""
+    reading = read(tmp_path, text)
+    spread = next(one for one in reading.histograms if one.signal == signal)
+    assert list(spread.bounds[:2]) == pytest.approx([17.00002, 42.0001])
+    assert spread.rates[0, :2] / spread.rates.sum() == pytest.approx([0.5, 0.49])
+    assert spread.sums[0] / spread.rates.sum() == pytest.approx(18.21211)
+
+
+@pytest.mark.parametrize("text", [VLLM_RESULT, K6_RESULT])
+def test_failed_requests_of_a_result(tmp_path: Path, text: str) -> None:
+    """One in ten failed."""
+    values = {signal: value for (signal, _), value in last(read(tmp_path, text)).items()}
+    assert values == {"requests.attempts": 10.0, "requests.failed": 1.0}
+
+
+def test_a_flood_is_the_clients_own_making(tmp_path: Path) -> None:
+    """Where all requests are sent at once, nobody's wait for the first token is the service's."""
+    flood = VLLM_RESULT.replace("Maximum request concurrency:             256", "Traffic request rate:    inf")
+    assert {one.signal for one in read(tmp_path, flood).histograms} == {"client.itl"}
+
+
+# ---------------------------------------------------------------- environments and reports
+
+ENVIRONMENT = """\
+Collecting environment information...
+==============================
+        System Info
+==============================
+OS                           : Ubuntu 22.04.5 LTS (x86_64)
+Clang version                : Could not collect
+CUDA used to build PyTorch   : 13.0
+Is CUDA available            : {available}
+GPU models and configuration :
+GPU 0: NVIDIA H100 80GB HBM3
+GPU 1: NVIDIA H100 80GB HBM3
+Nvidia driver version        : {driver}
+[pip3] transformers==4.53.1
+[conda] Could not collect
+vLLM Version                 : 0.9.2
+GPU Topology:
+\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID
+GPU0\t X \tNV18\t0-47\t0\t\tN/A
+GPU1\tNV18\t X \t0-47\t0\t\tN/A
+
+Legend:
+  SYS  = Connection traversing PCIe as well as the SMP interconnect between NUMA nodes
+==============================
+     Environment Variables
+==============================
+NCCL_SOCKET_IFNAME=lo
+HF_TOKEN=hf_abcdefghijklmnop
+"""
+
+
+def test_environment(tmp_path: Path) -> None:
+    """Facts of engine and machine; what could not be collected is no trouble; secrets are not kept."""
+    reading = read(tmp_path, ENVIRONMENT.format(available=True, driver="580.65.06") + ENGINE_LOG)
+    told = {key: value for (key, _), value in facts(reading).items()}
+    assert told["engine_version"] == "0.9.2"
+    assert told["driver_version"] == "580.65.06"
+    assert (told["gpu_count"], told["gpu_topology"]) == (2.0, "NV18")
+    assert told["env.NCCL_SOCKET_IFNAME"] == "lo"
+    assert told["env.HF_TOKEN"] == "[removed]"
+    assert not [one for one in reading.events if one.kind in {"residue", "log"} and "driver" in one.text]
+    assert not [one for one in reading.events if one.kind == "residue"]
+
+
+def test_a_driver_that_is_too_old_for_the_image(tmp_path: Path) -> None:
+    """No card is seen, and the driver is older than the CUDA of the image needs."""
+    assert "driver-too-old" in named(read(tmp_path, ENVIRONMENT.format(available=False, driver="535.104.05")), "log")
+    assert "driver-too-old" not in named(read(tmp_path, ENVIRONMENT.format(available=False, driver="580.95.05")), "log")
+
+
+def test_links_that_are_inactive(tmp_path: Path) -> None:
+    """Some links of one card."""
+    text = """\
+GPU 0: NVIDIA H100 (UUID: GPU-aa)
+\t Link 0: 26.562 GB/s
+\t Link 1: <inactive>
+GPU 1: NVIDIA H100 (UUID: GPU-bb)
+\t Link 0: 26.562 GB/s
+"""
+    event = named(read(tmp_path, text), "log")["links-inactive"]
+    assert event.subject is not None
+    assert event.subject.id == "GPU-aa"
+
+
+def test_a_diagnostic_that_failed(tmp_path: Path) -> None:
+    """A result that goes over several lines of its box is one sentence."""
+    text = """\
++---------------------------+------------------------------------------------+
+| Diagnostic                | Result                                         |
++===========================+================================================+
+| NVML Library              | Pass                                           |
+| GPU Memory                | Pass - GPU: 0                                  |
+|                           | Fail - GPU: 1                                  |
+| Error                     | GPU 1 had an error that could not be           |
+|                           | corrected.                                     |
++---------------------------+------------------------------------------------+
+"""
+    texts = [one.text for one in read(tmp_path, text).events]
+    assert texts
+    assert all("GPU Memory" in one and "could not be corrected" in one for one in texts)
+
+
+def test_what_is_in_no_known_form_is_said_to_be(tmp_path: Path) -> None:
+    """Silence about a paste that nobody reads would look like a log without errors."""
+    sources = read(tmp_path, "Frobnication   Level\nalpha          12\nbeta           13\n").sources
+    assert [one.reason for one in sources] == ["paste.txt is in no form that is known, so nothing was read in it"]
+
+
 # ---------------------------------------------------------------- values
 
 
@@ -268,7 +536,19 @@ def test_what_is_no_quantity_is_unknown(text: str) -> None:
 
 @given(
     st.lists(
-        st.sampled_from([*BOX.splitlines(), *CSV.splitlines(), "", "{", "}", "NAME READY STATUS RESTARTS", "x  y  z"]),
+        st.sampled_from(
+            [
+                *BOX.splitlines(),
+                *CSV.splitlines(),
+                *POD.splitlines(),
+                *VLLM_RESULT.splitlines(),
+                *ENVIRONMENT.splitlines(),
+                "{",
+                "}",
+                "NAME READY STATUS RESTARTS",
+                "x  y  z",
+            ]
+        ),
         max_size=40,
     )
 )

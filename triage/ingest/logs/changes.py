@@ -273,11 +273,10 @@ def _time_or_none(value: object) -> float | None:
         return None
 
 
-def kube_events_of_document(data: bytes) -> Iterator[KubeEvent]:
-    """The events of one JSON document, as ``kubectl get events -o json`` writes it; nothing if it is no such document."""
-    record = _object(data)
-    items = record.get("items") if record else None
-    for item in items if isinstance(items, list) else ([record] if record else []):
+def kube_events_of(value: object) -> Iterator[KubeEvent]:
+    """The events of one document, as ``kubectl get events -o json`` writes it; nothing if it is no such document."""
+    items = value.get("items") if isinstance(value, dict) else None
+    for item in items if isinstance(items, list) else [value]:
         found = kube_event_of_record(item) if isinstance(item, dict) else None
         if found is not None:
             yield found

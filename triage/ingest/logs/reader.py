@@ -1,5 +1,6 @@
 """Reads the lines of one emitter: what each of them becomes."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -10,7 +11,7 @@ import re2
 from triage.classes import dataclass
 from triage.ingest.logs.access_log import AccessLine, Alike, parse_access, parse_call
 from triage.ingest.logs.access_summary import AccessSummary
-from triage.ingest.logs.changes import KubeEvent, kube_event_of_line
+from triage.ingest.logs.changes import KubeEvent, kube_event_of_line, kube_events_of
 from triage.ingest.logs.context import Context, Owned
 from triage.ingest.logs.emitters import Emitter
 from triage.ingest.logs.engine_facts import begins
@@ -98,7 +99,9 @@ class Reader:
         self._extra: list[Event] = []
         self._joiner = Joiner()
         service = Subject(Scope.SERVICE, context.service)
-        self._shown = Shown(emitter.subject, service, context.of_pod, context.of_workload, context.window, name)
+        self._shown = Shown(
+            emitter.subject, service, context.of_pod, context.of_container, context.of_workload, context.window, name
+        )
         self._forms = ShownForms(self._shown, clock, within=emitter.kind != "kube-events")
         self._tables = KubeTables(context.window.end)
         self._volume = Volume(emitter, context.window, name)
@@ -119,12 +122,20 @@ class Reader:
         """Whether some line had a stamp that could be read."""
         return self._timed
 
+    @property
+    def brought(self) -> bool:
+        """Whether anything was made of the lines."""
+        parts = (self.events(), self.all_facts(), self.series(), self.histograms())
+        return self._forms.lines > 0 or any(True for part in parts for _ in part)
+
     def feed(self, line: bytes, stamp: bytes = b"") -> None:
         """Takes a line.
 
         :param stamp: the stamp that a wrapper gave it; its own counts if the wrapper gave none
         """
         self.lines += 1
+        if self._forms.keeps and self._forms.feed(line, self._moment, stamped=False) is Take.WHOLE:
+            return
         time = self._clock.read(stamp) if stamp else None
         if time is None:
             time = self._clock.read(line)
@@ -132,12 +143,16 @@ class Reader:
             self._now, self._timed = time, True
             self._volume.count(time)
             self._place(time)
-        now = self._now if self._now is not None else self._window.end
+        now = self._moment
         took = self._forms.feed(line, now, stamped=time is not None and not stamp)
-        if took is not Take.OVER:
-            self._hear()
+        self._hear()
         if took is not Take.WHOLE:
             self._take(line, now)
+
+    @property
+    def _moment(self) -> float:
+        """The time of the last stamp, else of the window's end."""
+        return self._now if self._now is not None else self._window.end
 
     def feed_alike(self, line: bytes) -> bool:
         """Takes a line as it stands in the file, if it is a request like one before: nearly all of an engine's are."""
@@ -145,7 +160,7 @@ class Reader:
         if request is None:
             return False
         self.lines += 1
-        self._take_request(request, self._now if self._now is not None else self._window.end)
+        self._take_request(request, self._moment)
         return True
 
     def _place(self, time: float) -> None:
@@ -257,7 +272,12 @@ class Reader:
 
     def _hear(self) -> None:
         """Takes what the forms remarked as if their programs had written it into a log."""
+        if not self._shown.remarks and not self._shown.rejected:
+            return
         waiting, self._shown.remarks = self._shown.remarks, []
+        rejected, self._shown.rejected = self._shown.rejected, []
+        for line, time in rejected:
+            self._take(line, time)
         for one in waiting:
             if isinstance(one, Happened):
                 self.take_kube(one.event, self._window.end, self._owner_of(one.event, one.serves))
@@ -329,10 +349,23 @@ class Reader:
         made = Event(time, "kube", event.reason, owned.subject, kept, redacted(text), self.name)
         self._kept.add(Key("kube", event.reason, owned.subject, (event.object_name,)), time, lambda: made, event.count)
         line = f"{event.type} {event.reason} {event.namespace}/{event.object_kind}/{event.object_name} {event.message}"
-        kind = self.emitter.kind if self.emitter.kind in _OF_THE_CLUSTER else "kube-events"
+        kind = self.emitter.kind if self.emitter.kind in _OF_THE_CLUSTER and event.object_kind != "container" else "kube-events"
         if kind not in self._meanings:
             self._meanings[kind] = self._meaning_of(kind)
         self._meanings[kind].read(self._line(line.encode(), time, owned)._replace(said=max(event.count, 1)))
+
+    def take_document(self, data: bytes) -> None:
+        """Takes a whole document: events of the cluster, or objects that tools print."""
+        try:
+            value = json.loads(data)
+        except (ValueError, RecursionError):
+            value = None
+        events = [] if value is None else list(kube_events_of(value))
+        for event in events:
+            self.take_kube(event, self._window.end)
+        known = 0 if value is None else self._forms.read_value(value, self._window.end)
+        self._hear()
+        self.lines += (len(events) + known) or bool(data.strip())
 
     def _owner_of(self, event: KubeEvent, serves: str = "") -> Owned:
         if not event.object_name:

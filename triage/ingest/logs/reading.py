@@ -9,7 +9,6 @@ from pathlib import Path
 import re2
 
 from triage.classes import dataclass
-from triage.ingest.logs.changes import kube_events_of_document
 from triage.ingest.logs.context import MODEL_SERVER, Context, Owned
 from triage.ingest.logs.emitters import Emitter, Subjects, emitter_of, emitter_within, is_engines
 from triage.ingest.logs.files import Lines, Log, logs_of
@@ -190,6 +189,8 @@ class _File:
         yield from lines.problems
         if not any(reader.lines for reader in self.readers):
             yield f"{self.name} is empty"
+        elif not any(reader.is_timed or reader.brought for reader in self.readers):
+            yield f"{self.name} is in no form that is known, so nothing was read in it"
         elif not any(reader.is_timed for reader in self.readers):
             yield f"{self.name} has no time stamps that can be read, so its events count as of the window's end"
 
@@ -254,16 +255,14 @@ class _File:
         return replace(told, subject=owned.subject), owned
 
     def _read_document(self, head: list[bytes], rest: Iterator[bytes]) -> None:
-        """A whole JSON document of cluster events."""
+        """A whole JSON document: what a tool printed, or an API answered."""
         self.problems = []
         stream = self._streams.setdefault(NOBODY, _Stream(NOBODY, head=[(line, b"") for line in head]))
         emitter, owned = self._whose(stream)
         stream.head.clear()
         reader = stream.reader = Reader(self.name, emitter, self._clock(), self._context, None, owned)
         self.readers.append(reader)
-        for event in kube_events_of_document(b"\n".join(_bounded(chain(head, rest)))):
-            reader.lines += 1
-            reader.take_kube(event, self._context.window.end)
+        reader.take_document(b"\n".join(_bounded(chain(head, rest))))
 
 
 def _is_document(head: list[bytes]) -> bool:

@@ -43,7 +43,7 @@ def _workload(shown: Shown, row: Row) -> None:
 
 
 _YOUNG = 300.0
-"""Seconds within which an autoscaler may not have read its metric yet: some rounds of its loop (15 s) and a pod's first scrapes."""
+"""Seconds within which an autoscaler may not have read its metric yet: rounds of its loop (15 s), a pod's first scrapes."""
 
 _TARGET = re2.compile(r"(?:^|[ ,])(?:[\w./-]+: )?(<unknown>|[\d.]+[a-zA-Z%]*)/([\d.]+[a-zA-Z%]*)")
 

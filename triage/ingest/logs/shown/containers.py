@@ -55,7 +55,7 @@ def _listed(shown: Shown, row: Row) -> None:
 
 def _used(shown: Shown, row: Row) -> None:
     """A row of ``docker stats``: ``799.51%  31.9GiB / 32GiB``."""
-    container = shown.pod(row.get("NAME", ""))
+    container = shown.of_container(row.get("NAME", ""))
     if container is None:
         return
     used, _, limit = row.get("MEM USAGE / LIMIT", "").partition("/")

@@ -1,6 +1,6 @@
 """What a reader of a form is, and what it brings: samples, facts, events of the cluster, and remarks in plain words."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from enum import Enum
 from typing import NamedTuple, Protocol
@@ -90,7 +90,8 @@ class Shown:
 
     :param home: whom the text is about
     :param service: the service that is diagnosed
-    :param owned: whose a pod is; a container goes by the name of a pod, too
+    :param owned: whose a pod is
+    :param contained: whose a container is, by its name and by what is run in it
     :param workload: whose a workload is
     :param window: what is looked at
     :param source: name of the file
@@ -101,6 +102,7 @@ class Shown:
     home: Subject
     service: Subject
     owned: Callable[[str], Owned]
+    contained: Callable[[str, str], Owned]
     workload: Callable[[str], Owned]
     window: Window
     source: str
@@ -112,10 +114,14 @@ class Shown:
     remarks: list[Remark | Happened] = field(default_factory=list)
     """What is to be understood as lines are; the reader takes it out."""
 
+    rejected: list[tuple[bytes, float]] = field(default_factory=list)
+    """Lines that no form was made of, with their time: they are to be read as any others."""
+
     _samples: dict[tuple[str, Subject], dict[float, float]] = field(default_factory=dict)
     _facts: dict[tuple[Subject, str], str | float] = field(default_factory=dict)
     _states: list[Event] = field(default_factory=list)
     _spreads: list[Histogram] = field(default_factory=list)
+    _serves: dict[str, str] = field(default_factory=dict)
     _told: set[tuple[str, str, Subject]] = field(default_factory=set)
     _said: int = 0
 
@@ -140,9 +146,23 @@ class Shown:
         owned = self.owned(name)
         return None if owned.stranger else owned.subject
 
+    def of_container(self, name: str, serves: str = "") -> Subject | None:
+        """A container of ours; None if it is somebody else's.
+
+        :param serves: its image and command, if this output tells them: another one may have
+        """
+        told = self._serves.setdefault(name, serves) if len(self._serves) < MAX_FACTS else serves
+        owned = self.contained(name, serves or told)
+        return None if owned.stranger else owned.subject
+
     def is_ours(self, workload: str) -> bool:
         """Whether a workload is the service's."""
         return bool(workload) and not self.workload(workload).stranger
+
+    @property
+    def engine(self) -> Subject:
+        """The engine that the text is about, or the service where none is named."""
+        return self.home if self.home.scope is Scope.REPLICA else self.service
 
     # ------------------------------------------------------------ what it brings
 
@@ -176,6 +196,10 @@ class Shown:
         if told != "" and len(self._facts) < MAX_FACTS:
             self._facts[subject, key] = told
 
+    def unread(self, lines: Sequence[bytes]) -> None:
+        """Gives lines back that looked like a form and are none that is known."""
+        self.rejected.extend((line, self.time) for line in lines)
+
     def remark(self, text: str, subject: Subject | None = None, emitter: str = "other") -> None:
         """Says what is not as it should be.
 
@@ -192,6 +216,7 @@ class Shown:
 
         :param serves: its image and command
         """
+        self.of_container(event.object_name, serves)
         self._keep(Happened(event, serves or "?"))
 
     def _keep(self, one: Remark | Happened) -> None:

@@ -1,19 +1,67 @@
 """Finds the forms in a text, and gives each line to the reader of the form that it belongs to."""
 
+from collections.abc import Callable
+
 import re2
 
-from triage.ingest.logs.shown import cluster, containers, host, kubectl, smi_columns, smi_report, smi_table
+from triage.ingest.logs.shown import (
+    answers,
+    benchmark,
+    cluster,
+    containers,
+    documents,
+    environment,
+    host,
+    kubectl,
+    objects,
+    reports,
+    smi_columns,
+    smi_report,
+    smi_table,
+)
 from triage.ingest.logs.shown.form import Form, Shown, Take
 from triage.ingest.logs.shown.tables import Rows, Table, table_of
 from triage.ingest.logs.timestamps import Clock
 
-_TABLES: tuple[Table, ...] = (*cluster.TABLES, *containers.TABLES, *host.TABLES)
+_TABLES: tuple[Table, ...] = (*cluster.TABLES, *containers.TABLES, *host.TABLES, *reports.TABLES)
 
 _MAY_BEGIN = re2.compile(
-    rb"NVIDIA-SMI|NVSMI|^LAST SEEN|^NAMESPACE|^Name: |^GPU [0-9A-Fa-f]{4}|^(?:Driver Version|Attached GPUs) |^# ?(?:Date|gpu)"
-    rb"|^[a-z][\w.]+(?: \[\S+\])?, ?\w|\b(?:NAMES?|PID|Filesystem|available|swpd)\b|^Device:? |%util"
+    b"|".join(
+        (
+            rb"NVIDIA-SMI|NVSMI|^(?:Driver Version|Attached GPUs) |^GPU |^# ?(?:Date|gpu)",
+            rb"^[a-z][\w.]+(?: \[\S+\])?, ?\w|^\s*GPU0\s",
+            rb"\b(?:NAMES?|PID|Filesystem|available|swpd)\b|(?:GPU|GFX)%|%util|^LAST SEEN|^NAMESPACE|^(?:- )?apiVersion: |^[\[{]",
+            rb"^=+ ?[\w -]*[Bb]enchmark|GenAI-Perf|AIPerf|^Running \d|^Summary:|\.\.: ",
+            rb"^Collecting env|^PyTorch version|^CUDA available",
+            rb"^(?:export |- )?[A-Z]{2,}[A-Z0-9_]*=|^[a-z ]{4,60}\(|^\| *Diagnostic|^CA '|^hca_id",
+        )
+    )
 )
 """What lines with which a form begins have: most lines of a log have none of it, and that must cost next to nothing."""
+
+_BEGINS: tuple[tuple[Callable[[bytes], bool], Callable[[Shown], Form]], ...] = (
+    (smi_report.begins, smi_report.SmiReport),
+    (smi_table.begins, smi_table.SmiTable),
+    (smi_columns.watches, smi_columns.SmiWatch),
+    (benchmark.begins, benchmark.Benchmark),
+    (environment.begins, environment.Environment),
+    (environment.begins_matrix, environment.Matrix),
+    (reports.begins_diagnostic, reports.Diagnostic),
+    (reports.begins_links, reports.Links),
+    (reports.begins_ports, reports.Ports),
+    (documents.begins_json, lambda shown: documents.JsonDocument(shown, value_of)),
+    (documents.begins_yaml, lambda shown: documents.YamlDocument(shown, value_of)),
+)
+"""Forms by how they begin; tables are known by their columns."""
+
+_LINES: tuple[Callable[[Shown, bytes], bool], ...] = (environment.variable, environment.limit)
+"""Forms of which each line stands for itself."""
+
+
+def value_of(value: object, shown: Shown) -> int:
+    """Reads a document; returns how much of it was known."""
+    return objects.read(value, shown) + answers.read(value, shown)
+
 
 _PROMPT = re2.compile(rb"^(?:\([\w.-]+\) ?)?(?:\[?[\w.-]+@([\w.-]+)[: ][^$#]{0,80}[$#]|[$#]) +(\S.*)$")
 """A command that somebody typed behind a prompt, and the host that the prompt names."""
@@ -54,12 +102,23 @@ class ShownForms:
             return Take.OVER
         return self._begin(line, time)
 
+    @property
+    def keeps(self) -> bool:
+        """Whether the lines of a document are kept until its end: nothing else in them counts."""
+        return isinstance(self._form, documents.JsonDocument | documents.YamlDocument)
+
     def _begin(self, line: bytes, time: float) -> Take:
         if (line[:1] in b"[($#" or b"@" in line[:40]) and self._command(line):
             return Take.OVER
         if not self._asked[0] and _MAY_BEGIN.search(line) is None:
             return Take.OVER
         self._shown.time = time
+        if any(reads(self._shown, line) for reads in _LINES):
+            self.lines += 1
+            return Take.ALSO
+        if documents.is_read(line, self._shown, value_of):
+            self.lines += 1
+            return Take.WHOLE
         form = self._form = self._form_of(line)
         if form is None:
             return Take.OVER
@@ -69,6 +128,13 @@ class ShownForms:
     def _heads(line: bytes) -> bool:
         """Whether a line heads a table: empty lines between two are not read."""
         return _MAY_BEGIN.search(line) is not None and table_of(line, _TABLES) is not None
+
+    def read_value(self, value: object, time: float) -> int:
+        """Reads a whole document; returns how much of it was known."""
+        self._shown.time = time
+        known = value_of(value, self._shown)
+        self.lines += known
+        return known
 
     def _first(self, form: Form, line: bytes) -> Take:
         """Gives a form the line that it begins with; a table knows its heading already."""
@@ -88,12 +154,9 @@ class ShownForms:
         shown = self._shown
         if self._within and kubectl.begins(line):
             return kubectl.Kubectl(shown)
-        if smi_report.begins(line):
-            return smi_report.SmiReport(shown)
-        if smi_table.begins(line):
-            return smi_table.SmiTable(shown)
-        if smi_columns.watches(line):
-            return smi_columns.SmiWatch(shown)
+        made = next((make for begins, make in _BEGINS if begins(line)), None)
+        if made is not None:
+            return made(shown)
         return self._rows_of_smi(line) or self._table_of(line)
 
     def _rows_of_smi(self, line: bytes) -> Form | None:

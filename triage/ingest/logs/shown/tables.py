@@ -12,6 +12,9 @@ Row = Mapping[str, str]
 """Cells of a row by their column's heading; what is empty is missing."""
 
 _GAP = re2.compile(rb" {2,}|\t+")
+_BELOW = re2.compile(rb"^[ =+|-]*$|^ +\(")
+"""A ruler, or a second line of headings, as they may stand between heading and rows."""
+
 MAX_CELL = 500
 
 
@@ -45,6 +48,7 @@ class Rows:
         self._shown = shown
         self._table = table
         self._heading = heading.strip()
+        self._is_new = True
         self._sign = re2.compile(table.sign[1])
         self._columns = list(_spaced(heading) if table.spaced else ((name, 0) for name in _words(heading)))
 
@@ -52,8 +56,9 @@ class Rows:
         """Takes a row; the heading may come again, as watching commands print it."""
         if stamped or not line.strip():
             return Take.OVER
-        if line.strip() == self._heading:
+        if line.strip() == self._heading or (self._is_new and _BELOW.search(line) is not None):
             return Take.WHOLE
+        self._is_new = False
         cells = self._below(line) if self._table.spaced else self._in_order(line)
         if cells is None or self._sign.search(cells.get(self._table.sign[0], "")) is None:
             return Take.OVER
