@@ -45,6 +45,8 @@ SAYS = [
     ("exhausted", "panic: ran out of inodes on /var", {"resource": "inodes"}),
     ("timed-out", "ERROR gave up waiting for shard 3 after 30 seconds", {"seconds": "30"}),
     ("timed-out", "rpc deadline exceeded after 1500ms", {"seconds": "1.5"}),
+    ("timed-out", "ERROR upstream timed out: timeout=120s elapsed=2ms", {"seconds": "0.002", "limit": "120", "early": "yes"}),
+    ("timed-out", "WARN read timed out after 60.0 s (timeout 60 s)", {"seconds": "60", "limit": "60", "early": "no"}),
     ("slow", "flush took 7.4s, 984 rows pending", {"seconds": "7.4"}),
     ("slow", "still waiting for rank 2, 3 minutes so far", {"seconds": "180"}),
     ("lost", "WARN discarded 412 spans, sink is busy", {"number": "412", "what": "spans"}),

@@ -18,7 +18,8 @@ from triage.engine.diagnose import looked_at
 from triage.ingest.logs.emitters import emitter_of
 from triage.ingest.logs.reading import read_logs
 from triage.ingest.logs.statements import CLASSES
-from triage.model.recording import Event, Recording, Window
+from triage.model.recording import Event, Recording, Subject, Window
+from triage.model.vocabulary import Scope
 
 END = datetime(2026, 11, 29, 13, 10, tzinfo=UTC).timestamp()
 WINDOW = Window(END - 1800, END, END - 5400)
@@ -190,3 +191,12 @@ def test_who_wrote_is_known_by_the_lines_alone() -> None:
         in {emitter} | ({"autoscaler"} if emitter == "other" else set())
     ]
     assert len(right) >= 27, sorted(logs.keys() - set(right))
+
+
+def test_a_gateway_that_is_called_as_the_service_is_none_of_its_replicas() -> None:
+    """A name that is the service's is that of a pod of its, unless its lines are those of who passes requests on."""
+    lines = [b"03:04:05 - LiteLLM Router:INFO: router.py:2921 - sent"] * 5
+    ours = Subject(Scope.REPLICA, "chat")
+    assert emitter_of("chat", lines, lambda name: ours if name == "chat" else None, "chat").subject.scope is Scope.GATEWAY
+    engine = [b"INFO 01-02 03:04:05 api_server.py:1] vLLM API server version 0.9.2"] * 5
+    assert emitter_of("chat", engine, lambda name: ours if name == "chat" else None, "chat").subject == ours

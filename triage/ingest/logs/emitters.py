@@ -236,6 +236,8 @@ def emitter_of(stem: str, head: Iterable[bytes], subjects: Subjects, service: st
         if known is not None and known.scope is Scope.NODE:
             known = subjects(engine_on(known.id))
         known = known or _known_within(stem, subjects)
+    if kind == "gateway" and known == Subject(Scope.REPLICA, service):
+        known = None  # called after the service, or the service itself: who passes requests on is none of its replicas
     return Emitter(kind, known or _subject(kind, name if kind == named else _by_name(stem)[1], stem, service))
 
 

@@ -11,6 +11,7 @@ import re2
 from triage.classes import dataclass
 from triage.ingest.logs.access_log import AccessLine, Alike, parse_access, parse_call
 from triage.ingest.logs.access_summary import AccessSummary
+from triage.ingest.logs.capped_counts import CappedCounts
 from triage.ingest.logs.changes import KubeEvent, kube_event_of_line, kube_events_of
 from triage.ingest.logs.context import Context, Owned
 from triage.ingest.logs.emitters import Emitter
@@ -18,11 +19,13 @@ from triage.ingest.logs.engine_facts import begins
 from triage.ingest.logs.engine_load import LoadSeries
 from triage.ingest.logs.engine_log import EngineLog
 from triage.ingest.logs.forms import record_of
+from triage.ingest.logs.given_up import GivenUp
 from triage.ingest.logs.joining import Joiner, Trace
 from triage.ingest.logs.keeping import Kept, Key
 from triage.ingest.logs.kernel import xid_event, xid_of
 from triage.ingest.logs.kube_tables import KubeTables
 from triage.ingest.logs.meaning import Line, Meaning
+from triage.ingest.logs.measured_runs import MeasuredRuns
 from triage.ingest.logs.quality_log import QualityLog
 from triage.ingest.logs.redaction import redacted, without_prompt
 from triage.ingest.logs.shown import Happened, Remark, Shown, ShownForms, Take
@@ -44,6 +47,9 @@ _OF_THE_CLUSTER = frozenset({"kube-events", "kubelet", "runtime", "other"})
 
 _CALLERS = frozenset({"client", "other"})
 """Emitters whose lines may tell of requests that they sent: an application, an agent, a load test."""
+
+_TALKATIVE = frozenset({"engine", "gateway", "kernel", "kubelet", "kube-events", "journal", "dns", "etcd", "prometheus", "ray"})
+"""Programs that write many lines of their own; what somebody measured stands in other texts, or among an engine's."""
 
 _CUT = 60.0
 """Chosen: seconds from the window's begin within which the first line of a log stands that was cut there: of a quiet log the
@@ -110,6 +116,9 @@ class Reader:
         self._load = LoadSeries(emitter.subject, context.window, name)
         self._engine = EngineLog(emitter.subject, context.window, name)
         self._quality = QualityLog(context.window, context.service, context.subjects, name)
+        self._capped = CappedCounts(emitter.subject, context.window, name)
+        self._given_up = GivenUp(emitter.subject, context.window, name)
+        self.measured = MeasuredRuns(name)
         self._take: Callable[[bytes, float], None] = {
             "engine": self._take_engine,
             "gateway": self._take_gateway,
@@ -144,6 +153,8 @@ class Reader:
             self._volume.count(time)
             self._place(time)
         now = self._moment
+        if self.emitter.kind not in _TALKATIVE:
+            self.measured.feed(line, now)
         took = self._forms.feed(line, now, stamped=time is not None and not stamp)
         self._hear()
         if took is not Take.WHOLE:
@@ -188,7 +199,11 @@ class Reader:
                 if self._alike.read(line) is None and self._clock.read(line) is None:
                     self._alike.keep(line, request)
                 return
+        self._capped.feed(line, time)
+        self.measured.feed(line, time)
         line = without_prompt(line)
+        if self._timed:
+            self._given_up.feed(line, time)
         if self._joiner.is_open and begins(line):
             self._flush()
         self._engine.feed(line, time)
@@ -200,6 +215,7 @@ class Reader:
             self._engine.served(time)
 
     def _take_gateway(self, line: bytes, time: float) -> None:
+        self._capped.feed(line, time)
         request = parse_access(line)
         if request is None:
             self._say(without_prompt(line), time)
@@ -253,6 +269,7 @@ class Reader:
                     ),
                 )
                 return
+        self._capped.feed(line, time)
         call = parse_call(line) if self.emitter.kind in _CALLERS else None
         if call is not None:
             self._take_asked(call, time)
@@ -412,7 +429,8 @@ class Reader:
         for event in (*self._kept.events(), *meant):
             yield replace(event, attrs={**event.attrs, **marks}) if marks else event
         whose = _marks(self.owned) if self.owned.stranger else {}
-        for event in (*self._extra, *self._access.events(), *self._quality.events(), *self._shown.states()):
+        counted = (*self._capped.events(), *self._given_up.events())
+        for event in (*self._extra, *counted, *self._access.events(), *self._quality.events(), *self._shown.states()):
             yield replace(event, attrs={**event.attrs, **whose}) if whose else event
 
     def series(self) -> Iterator[Series]:

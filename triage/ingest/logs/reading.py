@@ -14,6 +14,7 @@ from triage.ingest.logs.emitters import Emitter, Subjects, emitter_of, emitter_w
 from triage.ingest.logs.files import Lines, Log, logs_of
 from triage.ingest.logs.forms import NOBODY, Origin, unwrap
 from triage.ingest.logs.loading import Signatures, load_signatures
+from triage.ingest.logs.measured_runs import slower_runs
 from triage.ingest.logs.reader import Outside, Reader
 from triage.ingest.logs.redaction import redacted, without_escapes
 from triage.ingest.logs.timestamps import Clock, boot_time
@@ -106,6 +107,8 @@ def read_logs(
         file.read()
     readers = [reader for file in files for reader in file.readers]
     events = [event for reader in readers for event in reader.events()]
+    measured = (run for reader in readers if not reader.owned.stranger for run in reader.measured.close())
+    events.extend(slower_runs(measured, Subject(Scope.SERVICE, service), window))
     return LogReading(
         events=tuple(sorted(events, key=lambda one: (one.time, one.kind, one.name, str(one.subject), one.text))),
         series=tuple(one for reader in readers for one in reader.series()),

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import re2
 
-from triage.ingest.logs.durations import longest_in
+from triage.ingest.logs.durations import longest_in, unit
 from triage.ingest.logs.signatures import Compiled, Concepts, Patterns, group_of, searched
 from triage.model.recording import Subject
 
@@ -128,6 +128,8 @@ def _completed(name: str, fields: dict[str, str], line: bytes) -> dict[str, str]
             fields["seconds"] = f"{seconds:g}"
         if name == "slow" and (seconds is None or seconds < SLOW):
             return None
+    if name == "timed-out" and (limit := _limit_in(line)) is not None:
+        _say_how_early(fields, *limit)
     if name in _ADDRESSED:
         address = address_in(line)
         if address:
@@ -135,6 +137,33 @@ def _completed(name: str, fields: dict[str, str], line: bytes) -> dict[str, str]
     if name == "mismatch" and not _differs(fields):
         return None
     return None if name == "lost" and fields.get("number") == "0" else fields
+
+
+_NUMBERED = rb"[\"']?[=: (]+(\d+(?:\.\d+)?) ?(ms|msecs?|milliseconds?|s|secs?|seconds?|m|min|minutes?)?\b"
+_LIMIT = re2.compile(
+    rb"(?i)\b(?:time ?-?_?out|deadline|limit)(?:[ _](?:passed|value|set|configured|of|was|is|seconds|secs?|ms|s))*" + _NUMBERED
+)
+_WAITED = re2.compile(
+    rb"(?i)\b(?:time[ _]taken|took|elapsed|waited|duration|after|latency)(?:[ _](?:seconds|secs?|ms|s))?" + _NUMBERED
+)
+"""How long somebody may wait, and how long he did, by their names."""
+
+EARLY = 0.1
+"""Chosen: who has waited for less than a tenth of his limit has not met it; clocks and their rounding differ by far less."""
+
+
+def _limit_in(line: bytes) -> tuple[float, float] | None:
+    """The seconds that a wait may take and those that it took; None if the line does not tell both."""
+    limit, waited = _LIMIT.search(line), _WAITED.search(line)
+    if limit is None or waited is None:
+        return None
+    most, told = (float(found.group(1)) * unit((found.group(2) or b"s").decode().lower()) for found in (limit, waited))
+    return (most, told) if most > 0 else None
+
+
+def _say_how_early(fields: dict[str, str], limit: float, waited: float) -> None:
+    fields["limit"], fields["seconds"] = f"{limit:g}", f"{waited:g}"
+    fields["early"] = "yes" if waited < EARLY * limit else "no"
 
 
 def _differs(fields: Mapping[str, str]) -> bool:
