@@ -15,7 +15,6 @@ from triage.tui.app import WalkApp
 from triage.tui.remembered import Layout, Remembered
 from triage.tui.widgets.choices import Choices
 from triage.tui.widgets.detail import DetailPane
-from triage.tui.widgets.plot import CurvePlot
 
 pytestmark = pytest.mark.slow
 
@@ -89,10 +88,10 @@ def test_shift_and_arrows_move_in_the_other_pane() -> None:
 
     async def steps(pilot: Pilot[Any]) -> None:
         await press(pilot, "n")
-        words = pilot.app.screen.query_one("DetailPane .foot")
+        detail = pilot.app.screen.query_one(DetailPane)
         await press(pilot, "shift+down", "shift+down")
         assert isinstance(pilot.app.focused, Choices)
-        assert words.scroll_offset.y == 2
+        assert detail.first_word == 2
         assert pilot.app.screen.query_one(Choices).chosen == "evidence:0"
         await press(pilot, "shift+up", "tab", "shift+down")
         assert pilot.app.screen.query_one(Choices).chosen == "evidence:1"
@@ -241,8 +240,8 @@ def test_a_chart_that_is_shown_has_rows_for_its_curve(rows: int) -> None:
 
     async def steps(pilot: Pilot[Any]) -> None:
         for _ in range(3):
-            plots = [plot for plot in pilot.app.screen.query(CurvePlot) if plot.region.height]
-            assert all(plot.size.height >= 4 for plot in plots), picture(pilot.app)
+            shown = picture(pilot.app)
+            assert (pilot.app.screen.query_one(DetailPane).curve_rows >= 4) is ("⣀⠤⠒" in shown), shown
             await press(pilot, "enter")
 
     walked(steps, size=(120, rows))

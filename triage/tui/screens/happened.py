@@ -1,5 +1,6 @@
 """Everything that happened, in order of time: changes, restarts, Xids and log lines as they were written, over the trouble."""
 
+from dataclasses import replace
 from itertools import groupby
 
 from textual.content import Content
@@ -14,6 +15,7 @@ from triage.tui.rows import note_row
 from triage.tui.screens.listing import ListScreen
 from triage.tui.snapshot import Scene, Snapshot
 from triage.tui.widgets.choices import Choices, Row
+from triage.tui.widgets.detail import Shares
 from triage.tui.words import counted, hanging, labelled, lines, text
 
 _MOST = 400
@@ -50,6 +52,11 @@ class HappenedScreen(ListScreen):
             nearest = sorted(range(len(runs)), key=lambda place: abs(runs[place][0].time - near))[:_MOST]
             runs = [runs[place] for place in sorted(nearest)]
         return [self._row(run) for run in runs] or [note_row("nothing is known to have happened")]
+
+    def shares(self) -> Shares:
+        """On a small screen the words on top leave room for the lanes."""
+        shares = super().shares()
+        return replace(shares, head=4) if self.is_narrow and self.is_short else shares
 
     def start(self) -> str:
         """The last change before the onset, else the first event from the onset on."""

@@ -30,7 +30,7 @@ class ListScreen(WalkScreen):
         yield Drawn(id="intro")
         with Container(id="panes"):
             yield Choices(id="list")
-            yield DetailPane(id="detail")
+            yield DetailPane(self.shares, id="detail")
 
     def begin(self) -> None:
         """The list has the keys."""

@@ -1,5 +1,6 @@
 """One question, or one vital sign: the answer, each piece of evidence, its chart over time, and how to check it by hand."""
 
+from dataclasses import replace
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -17,7 +18,7 @@ from triage.tui.screens.listing import ListScreen
 from triage.tui.screens.walk import WalkScreen
 from triage.tui.snapshot import Question, Scene, Snapshot
 from triage.tui.widgets.choices import Choices, Row
-from triage.tui.widgets.detail import DetailPane
+from triage.tui.widgets.detail import DetailPane, Shares
 from triage.tui.words import VITALS, answer, hanging, lines, severity, text, verdict_moved
 
 
@@ -48,6 +49,11 @@ class EvidenceScreen(ListScreen):
     def opens(self) -> bool:
         """Whether there is something to go to."""
         return bool(self.query_one(Choices).chosen)
+
+    def shares(self) -> Shares:
+        """On a small screen the chart is what it is about."""
+        shares = super().shares()
+        return replace(shares, foot_most=2) if self.is_narrow and self.is_short and not self.is_alone else shares
 
     def start(self) -> str:
         """The deciding piece of evidence."""
@@ -224,7 +230,7 @@ class PieceScreen(WalkScreen):
     def body(self) -> ComposeResult:
         """What it says, and all there is to tell of it."""
         yield Drawn(id="intro")
-        yield DetailPane(id="detail")
+        yield DetailPane(self.shares, id="detail")
 
     def begin(self) -> None:
         """The figures scroll."""
@@ -238,6 +244,11 @@ class PieceScreen(WalkScreen):
         above = self.further(name, *place) if name else super().way()
         own = evidence.signal if evidence is not None else self._where.partition(":")[2]
         return (*above, Stop(own, joined(*(place if name else ()), self._where)))
+
+    def shares(self) -> Shares:
+        """The chart has all the room."""
+        shares = replace(super().shares(), chart_most=None)
+        return replace(shares, foot_most=7) if self.is_narrow and self.is_short and not self.is_alone else shares
 
     def detail(self) -> Detail:
         """The piece."""

@@ -31,7 +31,7 @@ class SearchScreen(ListScreen):
         yield Drawn(id="intro")
         with Container(id="panes"):
             yield Choices(id="list")
-            yield DetailPane(id="detail")
+            yield DetailPane(self.shares, id="detail")
 
     def begin(self) -> None:
         """Typing starts at once."""

@@ -1,6 +1,7 @@
 """The top of the walk: what users notice, the five layers below it, and the one finding with its proof."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from textual.content import Content
@@ -14,6 +15,7 @@ from triage.tui.rows import layer_row, note_row, short_note, short_row, title_ro
 from triage.tui.screens.listing import ListScreen
 from triage.tui.snapshot import vital_id
 from triage.tui.widgets.choices import Row
+from triage.tui.widgets.detail import Shares
 from triage.tui.words import first_lines, hanging, lines, text
 
 _NEWS = 3
@@ -96,6 +98,13 @@ class StackScreen(ListScreen):
             *([title_row("findings, what explains the others first"), *found] if found else []),
             *([title_row("to see more"), *ways] if ways else []),
         ]
+
+    def shares(self) -> Shares:
+        """On a small screen the finding is told below the stack, without its chart."""
+        shares = super().shares()
+        if not self.is_narrow or self.is_alone:
+            return shares
+        return replace(shares, has_chart=False, foot_most=0) if self.is_short else replace(shares, foot_most=4)
 
     def start(self) -> str:
         """The layer of the first finding; without one the worst vital sign, or the top of the stack."""

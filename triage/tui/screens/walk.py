@@ -16,10 +16,9 @@ from triage.tui.messages import Arrived, CurveDrawn, SidesDrawn
 from triage.tui.places import Stop, joined
 from triage.tui.remembered import Layout
 from triage.tui.snapshot import Scene, Snapshot
-from triage.tui.widgets.chart import Chart
 from triage.tui.widgets.choices import Choices
 from triage.tui.widgets.crumb import Crumb
-from triage.tui.widgets.detail import DetailPane
+from triage.tui.widgets.detail import DetailPane, Shares
 from triage.tui.widgets.keybar import KeyBar
 from triage.tui.widgets.narrowing import Narrowing
 from triage.tui.widgets.ribbon import Ribbon
@@ -247,6 +246,33 @@ class WalkScreen(Screen[None]):
         """What is told of the thing that is highlighted."""
         return Detail()
 
+    def shares(self) -> Shares:
+        """How much room the parts of the detail get on this screen, as it is now."""
+        is_wide, is_alone = self.has_class("-wide"), self.is_alone
+        return Shares(
+            gap=int(is_wide),
+            chart_least=12 if is_wide else 6,
+            chart_most=None if is_alone else 24,
+            is_tall=self.has_class("-tall"),
+            foot=0.5 if is_alone else 0.4,
+            is_spoken=self.app.has_class("-words"),
+        )
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether the detail has the whole screen."""
+        return self.has_class(_ZOOMS[DetailPane])
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether the detail stands below the list."""
+        return self.has_class("-narrow")
+
+    @property
+    def is_short(self) -> bool:
+        """Whether there is only room for what is needed."""
+        return self.has_class("-short")
+
     def rule(self) -> str:
         """The kind of failure that the screen is about now; empty if none is."""
         return ""
@@ -260,5 +286,5 @@ class WalkScreen(Screen[None]):
         """All cells of a curve are there, and so are those of any other."""
         if drawn.snapshot is self.scene.snapshot:
             self.scene = replace(self.scene, is_framed=True)
-        for chart in self.query(Chart):
-            chart.refine(drawn.evidence, drawn.snapshot, drawn.curve)
+        for detail in self.query(DetailPane):
+            detail.refine(drawn)

@@ -1,80 +1,80 @@
 """A chart with its words: what the lines are, the drawing, and the same in a sentence."""
 
-from textual import events
-from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Static
 
 from triage.model.diagnosis import Evidence
 from triage.model.units import clock, quantity
 from triage.render.reading import named
 from triage.tui.curves import Curve, coarse, description
 from triage.tui.details import of_subject
-from triage.tui.drawn import Drawn
 from triage.tui.messages import CurveWanted
 from triage.tui.snapshot import Snapshot
-from triage.tui.widgets.plot import LEGEND, CurvePlot
+from triage.tui.widgets.plot import LEGEND, Drawing, Inks
 from triage.tui.words import PINNED, joined, text
 
-_LOW = 9
-"""Fewer rows belong to the drawing alone: a sentence takes two, a legend one, and axes two."""
 
-
-class Chart(Vertical):
+class Chart:
     """The curve of one piece of evidence: at once from what the diagnosis kept, and again when all cells are there."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's word
-        super().__init__(id=id)
-        self._shown: tuple[Snapshot, Evidence] | None = None
+    def __init__(self) -> None:
+        self._asked: tuple[Snapshot, Evidence] | None = None
         self._pinned = ""
         self._coarse: Curve | None = None
+        self._shown: tuple[Curve, float, str] | None = None
+        self._drawing = Drawing()
+        self.is_empty = True
+        self.is_awaited = False
+        """Whether what is shown is another curve, as all cells of the one that is wanted come in milliseconds."""
 
-    def compose(self) -> ComposeResult:
-        """Legend, drawing, sentence."""
-        yield Static(classes="legend", markup=False)
-        yield CurvePlot()
-        yield Drawn(classes="sentence")
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Leave the sentence out where it would take the drawing's rows."""
-        self.set_class(event.size.height < _LOW, "-low")
-
-    def show(self, evidence: Evidence | None, snapshot: Snapshot, pin: str = "", *, is_framed: bool = False) -> None:
-        """Show the curve of some evidence; the chart hides while there is none.
+    def show(
+        self, evidence: Evidence | None, snapshot: Snapshot, pin: str = "", *, is_framed: bool = False
+    ) -> CurveWanted | None:
+        """Show the curve of some evidence; the chart is empty while there is none. Gives what is to be asked for: all cells.
 
         :param pin: the subject whose curve is wanted instead, if it has the signal
         :param is_framed: all cells come in milliseconds: the few that the diagnosis kept need not be drawn before them
         """
         wanted = of_subject(evidence, pin) if evidence is not None else None
-        if wanted is not None and self._shown is not None and self._shown[0] is snapshot and self._shown[1] == wanted:
-            return
-        self._shown = (snapshot, wanted) if wanted is not None else None
-        curve = coarse(evidence, snapshot) if evidence is not None else None
-        self.set_class(curve is None, "-empty")
+        if wanted is not None and self._asked is not None and self._asked[0] is snapshot and self._asked[1] == wanted:
+            return None
+        self._asked = (snapshot, wanted) if wanted is not None else None
+        self._coarse = coarse(evidence, snapshot) if evidence is not None else None
+        self.is_empty = self._coarse is None
         is_measured = wanted is not None and not wanted.signal.startswith(("event:", "fact:"))
-        self._coarse = curve
-        if curve is not None and not (is_framed and is_measured):
-            self._draw(curve, snapshot)
-        if wanted is not None and is_measured:
-            self._pinned = wanted.subject if wanted is not evidence else ""
-            self.app.post_message(CurveWanted(snapshot, wanted))  # what the app itself set off would not bubble up to it
+        self.is_awaited = is_framed and is_measured
+        if self._coarse is not None and not self.is_awaited:
+            self._shown = (self._coarse, snapshot.near, "")
+        if wanted is None or not is_measured:
+            return None
+        self._pinned = wanted.subject if wanted is not evidence else ""
+        return CurveWanted(snapshot, wanted)
 
     def refine(self, evidence: Evidence, snapshot: Snapshot, curve: Curve | None) -> None:
         """Show all cells, if the chart still shows that evidence; if there are none those that the diagnosis kept."""
-        if self._shown is not None and self._shown[0] is snapshot and self._shown[1] == evidence:
-            if curve is not None:
-                self.remove_class("-empty")
-                self._draw(curve, snapshot, self._pinned)
-            elif self._coarse is not None:
-                self._draw(self._coarse, snapshot)
+        if self._asked is None or self._asked[0] is not snapshot or self._asked[1] != evidence:
+            return
+        self.is_awaited = False
+        if curve is not None:
+            self.is_empty = False
+            self._shown = (curve, snapshot.near, self._pinned)
+        elif self._coarse is not None:
+            self._shown = (self._coarse, snapshot.near, "")
 
-    def _draw(self, curve: Curve, snapshot: Snapshot, pinned: str = "") -> None:
-        self.query_one(CurvePlot).show(curve, snapshot.near)
-        self.query_one(".legend", Static).update(_legend(curve, snapshot.near, pinned), layout=False)
-        words = description(curve, snapshot.near)
-        said = text(f"Of {named(pinned)}: {words}" if pinned else words)
-        self.query_one(".sentence", Drawn).show(lambda _width: said)
+    def legend(self, width: int) -> Content:
+        """What the lines are, on one line."""
+        return _legend(*self._shown).truncate(width, ellipsis=True) if self._shown is not None else Content("")
+
+    def drawing(self, width: int, height: int, inks: Inks) -> Content:
+        """The curve itself."""
+        return self._drawing.of(self._shown[0], self._shown[1], width, height, inks) if self._shown is not None else Content("")
+
+    def sentence(self) -> Content:
+        """The same in words."""
+        if self._shown is None:
+            return Content("")
+        curve, near, pinned = self._shown
+        words = description(curve, near)
+        return text(f"Of {named(pinned)}: {words}" if pinned else words)
 
 
 def _legend(curve: Curve, near: float, pinned: str) -> Content:

@@ -1,11 +1,11 @@
 """A curve drawn with plotext: the value, what is usual, what it is held against, when the trouble began, and what was changed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 
 from rich.text import Text
 from textual.color import Color
-from textual_plotext import PlotextPlot
+from textual.content import Content
 from textual_plotext.plot import Plot
 
 from triage.classes import dataclass
@@ -26,6 +26,7 @@ _DOTS_PER_CELL = 2
 _HEADROOM = 0.08
 _TICK_WIDTH = 12
 _LONGEST_UNIT = 4
+_LEAST_WIDTH, _LEAST_HEIGHT = 16, 4
 
 Rgb = tuple[int, int, int]
 
@@ -41,44 +42,34 @@ class Inks:
     axis: Rgb
 
 
-class CurvePlot(PlotextPlot):
-    """The curve itself, without words around it."""
+class Drawing:
+    """Draws curves, each once for the size that it gets."""
 
-    ALLOW_SELECT = False
+    def __init__(self) -> None:
+        self._plot = Plot()
+        self._kept: tuple[object, Content] | None = None
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's word
-        super().__init__(id=id)
-        self._curve: Curve | None = None
-        self._near = 0.0
-        self._drawn: tuple[object, Text] | None = None
-
-    def show(self, curve: Curve | None, near: float) -> None:
-        """Draw another curve.
+    def of(self, curve: Curve, near: float, width: int, height: int, inks: Inks) -> Content:
+        """The curve as text; nothing where there is too little room.
 
         :param near: Unix seconds of a moment whose date the reader knows
         """
-        if curve != self._curve or near != self._near:
-            self._curve, self._near = curve, near
-            self.refresh()
+        if width < _LEAST_WIDTH or height < _LEAST_HEIGHT:
+            return Content("")
+        key = (curve, near, width, height, inks)
+        if self._kept is None or self._kept[0] != key:
+            ansi = _drawn(self._plot, curve, near, width, height, inks)
+            self._kept = (key, Content.from_rich_text(Text.from_ansi(ansi)))
+        return self._kept[1]
 
-    def render(self) -> Text:
-        """The drawing for the size that there is."""
-        curve, width, height = self._curve, self.size.width, self.size.height
-        if curve is None or width < 16 or height < 4:
-            return Text("")
-        key = (curve, self._near, width, height, self.app.theme)
-        if self._drawn is None or self._drawn[0] != key:
-            self._drawn = (key, Text.from_ansi(_drawn(self.plt, curve, self._near, width, height, self._inks())))
-        return self._drawn[1]
 
-    def _inks(self) -> Inks:
-        """Colours of the theme in force."""
-        colours = self.app.theme_variables
+def inks_of(colours: Mapping[str, str]) -> Inks:
+    """Colours of a theme, by the names of its variables."""
 
-        def rgb(name: str) -> Rgb:
-            return Color.parse(colours[name]).rgb
+    def rgb(name: str) -> Rgb:
+        return Color.parse(colours[name]).rgb
 
-        return Inks(rgb("primary"), rgb("warning"), rgb("secondary"), rgb("error"), rgb("foreground"))
+    return Inks(rgb("primary"), rgb("warning"), rgb("secondary"), rgb("error"), rgb("foreground"))
 
 
 def _drawn(plot: Plot, curve: Curve, near: float, width: int, height: int, inks: Inks) -> str:
