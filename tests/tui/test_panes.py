@@ -6,14 +6,18 @@ from typing import Any
 
 import pytest
 from textual import events
+from textual.content import Content
+from textual.geometry import Offset
 from textual.pilot import Pilot
+from textual.selection import Selection
+from textual.strip import Strip
 
 from tests.tui import case
 from tests.tui.stage import LARGE, SMALL, picture, press, settled, walking
 from tests.tui.test_walk import top, walked
 from triage.tui.app import WalkApp
 from triage.tui.remembered import Layout, Remembered
-from triage.tui.widgets.choices import Choices
+from triage.tui.widgets.choices import Choices, Row
 from triage.tui.widgets.detail import DetailPane
 
 pytestmark = pytest.mark.slow
@@ -245,3 +249,83 @@ def test_a_chart_that_is_shown_has_rows_for_its_curve(rows: int) -> None:
             await press(pilot, "enter")
 
     walked(steps, size=(120, rows))
+
+
+def test_a_screen_that_was_left_is_filled_anew() -> None:
+    """A place of the same kind is shown on the screen of the one before, and nothing of that is left: filter, highlight, zoom."""
+
+    async def steps(pilot: Pilot[Any]) -> None:
+        await press(pilot, "w", "down", "f", *"kv", "enter", "z")
+        first, row = pilot.app.screen, pilot.app.screen.query_one(Choices).chosen
+        assert "GPU gone from the bus" not in await press(pilot, "escape", "escape")
+        shown = await press(pilot, "w")
+        assert pilot.app.screen is first
+        assert "GPU gone from the bus" in shown
+        assert pilot.app.screen.query_one(Choices).chosen != row
+        assert not pilot.app.screen.has_class("-zoom-list")
+
+    walked(steps, size=LARGE)
+
+
+def test_a_question_after_another_shows_its_own_chart() -> None:
+    """Whatever the screen showed before, its chart and its words are of what it shows now."""
+
+    async def steps(pilot: Pilot[Any]) -> None:
+        of_first = await press(pilot, "n")
+        of_next = await press(pilot, "n")
+        assert top(of_first) != top(of_next)
+        assert await press(pilot, "N") == of_first
+        await press(pilot, "escape")
+        assert await press(pilot, "n") == of_first
+
+    walked(steps, size=LARGE)
+
+
+def behind(strip: Strip) -> set[object]:
+    """Colours behind a line."""
+    return {segment.style.bgcolor for segment in strip if segment.style is not None}
+
+
+def test_words_of_a_detail_can_be_selected() -> None:
+    """What the mouse selects is what stands there, and is marked."""
+
+    async def steps(pilot: Pilot[Any]) -> None:
+        await press(pilot, "n")
+        detail = pilot.app.screen.query_one(DetailPane)
+        row = next(y for y in range(detail.size.height) if "threshold 8 requests" in detail.render_line(y).text)
+        selection = Selection(Offset(0, row), Offset(9, row))
+        assert detail.get_selection(selection) == (detail.render_line(row).text[:9], "\n")
+        plain = detail.render_line(row)
+        pilot.app.screen.selections = {detail: selection}
+        marked = detail.render_line(row)
+        assert marked.text == plain.text
+        assert behind(marked.crop(0, 9)) != behind(plain.crop(0, 9))
+        assert behind(marked.crop(9, 30)) == behind(plain.crop(9, 30))
+
+    walked(steps, size=LARGE)
+
+
+def test_rows_are_drawn_when_they_are_seen() -> None:
+    """A row of one line, as most of a long list are, is not drawn before it is on the screen, and then once."""
+    drawn: list[int] = []
+
+    def row(number: int) -> Row:
+        def draw(width: int) -> Content:
+            drawn.append(number)
+            return Content(f"row {number}")
+
+        return Row(f"row:{number}", draw, is_line=True)
+
+    async def steps(pilot: Pilot[Any]) -> None:
+        await press(pilot, "w")
+        choices = pilot.app.screen.query_one(Choices)
+        choices.fill([row(number) for number in range(400)])
+        await settled(pilot)
+        seen = choices.size.height
+        assert drawn == list(range(seen))
+        await press(pilot, "down")
+        assert drawn == list(range(seen))
+        assert "row 399" in await press(pilot, "G")
+        assert len(drawn) == 2 * seen
+
+    walked(steps)

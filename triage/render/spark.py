@@ -1,6 +1,7 @@
 """Curves one line high: blocks for values, marks for the window's start and the onset, and gaps that stay gaps."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Literal, NamedTuple, TypeGuard
 
 from triage.model.diagnosis import Spark
@@ -57,10 +58,8 @@ def spark(curve: Spark, width: int, *, utf8: bool, threshold: float | None = Non
 def pooled(values: Sequence[float | None], bins: int) -> list[float | None]:
     """The values as so many means of neighbours, None where a bin holds no value; fewer values than bins stay as they are."""
     bins = min(bins, len(values))
-    pools: list[list[float]] = [[] for _ in range(bins)]
-    for index, value in enumerate(values):
-        if is_drawn(value):
-            pools[index * bins // len(values)].append(value)
+    first = [-(-number * len(values) // bins) for number in range(bins + 1)] if bins else []
+    pools = (list(filter(is_drawn, values[begin:end])) for begin, end in pairwise(first))
     return [sum(pool) / len(pool) if pool else None for pool in pools]
 
 

@@ -1,5 +1,6 @@
 """The app: it takes recordings, has them diagnosed away from the screen, and hands each screen what to show."""
 
+import gc
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from functools import partial
@@ -27,6 +28,7 @@ from triage.render.reading import counted
 from triage.render.safe import inert_text
 from triage.tui import messages
 from triage.tui.in_thread import in_thread
+from triage.tui.kept import Kept
 from triage.tui.keys import bindings
 from triage.tui.places import link, parts_of, read
 from triage.tui.remembered import Remembered
@@ -39,7 +41,7 @@ from triage.tui.screens.overview import ChainScreen, MissingScreen, OddScreen, W
 from triage.tui.screens.palette import WalkCommands
 from triage.tui.screens.playbook import PlaybookScreen
 from triage.tui.screens.question import PieceScreen, QuestionScreen, VitalScreen
-from triage.tui.screens.routes import screen_at
+from triage.tui.screens.routes import SPARES, screen_at
 from triage.tui.screens.search import SearchScreen
 from triage.tui.screens.sides import SidesScreen
 from triage.tui.screens.sources import Progress, SourcesScreen
@@ -55,6 +57,13 @@ if TYPE_CHECKING:
 
 _MOST_NEWS = 20
 _REPORT_WIDTH = 100
+_BEFORE_SPARES, _BETWEEN_SPARES = 0.3, 0.05
+_BETWEEN_TIDYING = 5.0
+"""Seconds between two looks for garbage in circles: at what is new only, milliseconds, so that none is due within a key."""
+
+_THOROUGH = (240, 12)
+"""Each so many looks one goes through all that a start has not made, and one through what was left by the looks before."""
+
 _FORMATS: dict[str, Format] = {".html": "html", ".md": "markdown", ".json": "json", ".txt": "text"}
 """Formats of a report by the ends of file names."""
 
@@ -111,6 +120,9 @@ class WalkApp(App[BaseException]):
         self._link = ""
         self._shown_place = ("", "")
         self._is_drawing = False
+        self._kept = Kept()
+        self._spares = iter(SPARES)
+        self._looks = 0
 
     # What goes on away from the screen
 
@@ -298,6 +310,7 @@ class WalkApp(App[BaseException]):
             return
         if not self._walk:
             self.switch_screen(StackScreen(scene))
+            self.set_timer(_BEFORE_SPARES, self._make_spare)
         elif self._walk[-1].is_whole:
             self._walk[-1].show(scene)
 
@@ -335,10 +348,7 @@ class WalkApp(App[BaseException]):
     @on(messages.QuestionChosen)
     def go_to_question(self, chosen: messages.QuestionChosen) -> None:
         """Down to one question, or from one to another."""
-        if isinstance(self.screen, QuestionScreen) and self.screen.is_whole and self.scene is not None:
-            self.screen.turn_to(chosen.rule, self.scene)
-        else:
-            self._push(lambda scene: QuestionScreen(scene, chosen.rule))
+        self._push(lambda scene: QuestionScreen(scene, chosen.rule))
 
     @on(messages.PieceChosen)
     def go_to_piece(self, chosen: messages.PieceChosen) -> None:
@@ -359,10 +369,10 @@ class WalkApp(App[BaseException]):
             self._say(f"The walk has no place {chosen.address!r}.", severity="warning")
             return
         while len(self._walk) > (keep or 0) + 1:
-            self.pop_screen()
+            self._leave()
         if screen is not None:
             self._remember(walked=True)
-            self.push_screen(screen)
+            self._open(screen)
         else:
             self.call_later(self._show)
 
@@ -406,18 +416,61 @@ class WalkApp(App[BaseException]):
         if scene is None or not isinstance(self.screen, WalkScreen):
             return
         self._remember(walked=True)
-        screen = make(scene)
-        if type(self.screen) is type(screen) and not isinstance(screen, StackScreen):
-            self.switch_screen(screen)
-        else:
-            self.push_screen(screen)
+        self._open(make(scene))
+
+    def _open(self, screen: WalkScreen) -> None:
+        """Show a place: on the screen on top if that is of its kind, else on one that was kept, else on its own."""
+        here = self.screen
+        if isinstance(here, WalkScreen) and type(here) is type(screen) and here.is_whole:
+            here.turn_to(screen)
+            return
+        kept = self._kept.take(screen)
+        self.push_screen(kept or screen)
+        if kept is not None:
+            kept.turn_to(screen)
+        elif not self.is_screen_installed(screen):
+            self._keep_mounted(screen)
+
+    def _leave(self) -> None:
+        """Back from the screen on top, which is kept."""
+        left = self.screen
+        self.pop_screen()
+        if isinstance(left, WalkScreen):
+            self._kept.give(left)
+
+    def _keep_mounted(self, screen: WalkScreen) -> None:
+        """Have Textual leave a screen mounted when the walk leaves it."""
+        self._kept.know(screen)
+        self.install_screen(screen, f"walk-{id(screen)}")
+
+    def _tidy(self) -> None:
+        """Look for garbage in circles."""
+        self._looks += 1
+        gc.collect(next((2 - place for place, each in enumerate(_THOROUGH) if self._looks % each == 0), 0))
+
+    def _make_spare(self) -> None:
+        """Mount a screen that the walk may lead to, one after the other while nobody waits: a key then need not."""
+        scene = self.scene
+        kind = next(self._spares, None)
+        if kind is None or scene is None:
+            gc.freeze()  # what a start has made stays, and is not to be looked through for garbage while somebody waits
+            self.set_interval(_BETWEEN_TIDYING, self._tidy)
+            return
+        screen = kind(scene)
+        if not self._kept.has(screen):
+            screen.is_spare = True
+            self._get_screen(screen)  # mounts it, and does not show it
+            screen.call_after_refresh(screen.get_ready)
+            self._keep_mounted(screen)
+            self._kept.give(screen)
+        self.set_timer(_BETWEEN_SPARES, self._make_spare)
 
     def action_up(self) -> None:
         """Back to where this screen was opened, or first to all rows of its list; the top of the walk stays."""
         if isinstance(self.screen, WalkScreen) and self.screen.widen():
             return
         if len(self._walk) > 1 and isinstance(self.screen, WalkScreen):
-            self.pop_screen()
+            self._leave()
             self.call_later(self._show)
 
     def _say_nothing(self, words: str) -> None:

@@ -15,7 +15,14 @@ def nothing(_width: int) -> Content:
     return Content("")
 
 
-class Drawn(Widget):
+class Steady(Widget):
+    """A widget that does not scroll: where its size changes Textual need not lay out once more, as for those that do."""
+
+    def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:  # noqa: ARG002
+        return super()._size_updated(size, virtual_size, container_size, layout=False)
+
+
+class Drawn(Steady):
     """As high as its text; nothing at all without text."""
 
     DEFAULT_CSS = "Drawn { height: auto; }"

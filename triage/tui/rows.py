@@ -55,7 +55,7 @@ def note_row(said: str) -> Row:
 
 def short_note(said: str) -> Row:
     """A line that cannot be chosen, cut where it ends."""
-    return Row("", lambda width: fitted(text("  ", (said, "dim")), width))
+    return Row("", lambda width: fitted(text("  ", (said, "dim")), width), is_line=True)
 
 
 def vital_row(vital: Vital, snapshot: Snapshot) -> Row:

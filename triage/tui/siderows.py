@@ -6,7 +6,7 @@ from triage.model.diagnosis import Verdict
 from triage.model.units import quantity
 from triage.model.vocabulary import Scope
 from triage.render.reading import named
-from triage.render.spark import is_drawn, pooled
+from triage.render.spark import pooled
 from triage.tui.sides import SCALES, Scale, Side, Sides
 from triage.tui.snapshot import Snapshot
 from triage.tui.words import PINNED, VERDICTS, counted, fitted, heading, in_runs, lines, mark, spread, text
@@ -93,12 +93,13 @@ def _strip(side: Side, scale: Scale, snapshot: Snapshot, width: int) -> Content:
     low, high = scale.extent
     bins = min(width, len(side.spark.values))
     begin = side.spark.window * bins // len(side.spark.values)
-    parts: list[tuple[str, str]] = []
-    for place, value in enumerate(pooled(side.spark.values, bins)):
-        if not is_drawn(value):
-            parts.append(("·", "gap"))
-            continue
+    inside = "bad" if side.verdict is Verdict.PRESENT else "window"
+
+    def cell(value: float | None, style: str) -> tuple[str, str]:
+        if value is None:
+            return "·", "gap"
         level = int((value - low) / (high - low) * len(_BLOCKS)) if high > low else 0
-        style = "bad" if side.verdict is Verdict.PRESENT and place >= begin else "before" if place < begin else "window"
-        parts.append((_BLOCKS[min(max(level, 0), len(_BLOCKS) - 1)], style))
-    return text(*in_runs(parts))
+        return _BLOCKS[min(max(level, 0), len(_BLOCKS) - 1)], style
+
+    pools = pooled(side.spark.values, bins)
+    return text(*in_runs(cell(value, "before" if place < begin else inside) for place, value in enumerate(pools)))

@@ -79,6 +79,9 @@ PINNED = "◎"
 
 _FEW_NAMES = 3
 _LABEL = 9
+_TURNS = frozenset("\n\t")
+"""Characters of which a line that fits still has to be taken apart."""
+
 _NEGATED = {">": "≤", ">=": "<", "<": "≥", "<=": ">"}
 _OPS = {">=": "≥", "<=": "≤"}
 
@@ -113,7 +116,10 @@ def lines(*given: Content | str) -> Content:
 def hanging(lead: Content, body: Content, width: int) -> Content:
     """Text wrapped after a lead, its further lines below its first word."""
     indent = lead.cell_length
-    rows = wrapped(body, max(width - indent, 10)) or [Content("")]
+    room = max(width - indent, 10)
+    if body.cell_length <= room and not _TURNS.intersection(body.plain):
+        return lead.append(body.rstrip())
+    rows = wrapped(body, room) or [Content("")]
     rest = (Content(" " * indent).append(row.rstrip()) for row in rows[1:])
     return Content("\n").join([lead.append(rows[0].rstrip()), *rest])
 

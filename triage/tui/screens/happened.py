@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import groupby
+from typing import ClassVar
 
 from textual.content import Content
 
@@ -28,6 +29,8 @@ _STYLES = {"changes": "new", "restarts": "warn", "Xids": "bad", "logs": "dim", "
 
 class HappenedScreen(ListScreen):
     """A row for each event; what one source says again and again, but for its numbers, is one row."""
+
+    IS_SINGLE: ClassVar[bool] = True
 
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
@@ -99,7 +102,7 @@ class HappenedScreen(ListScreen):
             said = Content.assemble(text((f"{times} ".lstrip(), "new")), _words_of(first))
             return Content.assemble(lead, said).truncate(max(width, 1), ellipsis=True)
 
-        return Row(_id(first), draw)
+        return Row(_id(first), draw, is_line=True)
 
     def _told(self, run: list[Event], width: int) -> Content:
         """Who said what, when, about whom."""

@@ -1,15 +1,15 @@
 """A list with what is told of its highlighted row beside or below it."""
 
+from typing import ClassVar
+
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Container
-from textual.widgets import OptionList
 
 from triage.model.vocabulary import Layer
 from triage.tui.details import Detail, detail_of
 from triage.tui.drawn import Draw, Drawn, nothing
 from triage.tui.messages import LayerChosen, PieceChosen, QuestionChosen, VitalChosen
-from triage.tui.screens.walk import WalkScreen
+from triage.tui.screens.walk import Panes, WalkScreen
 from triage.tui.snapshot import Scene
 from triage.tui.widgets.choices import Choices, Row
 from triage.tui.widgets.detail import DetailPane
@@ -21,14 +21,18 @@ _OPENED = {"layer", "rule", "vital", "signal"}
 class ListScreen(WalkScreen):
     """A screen with a list of places. What a place tells and where it leads is the same on all of them."""
 
+    IS_SINGLE: ClassVar[bool] = False
+    """Whether there is one place of this kind: which it is need not be said."""
+
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
         self._told_of = ""
+        self._drawn: tuple[Scene, tuple[object, ...], tuple[Row, ...]] | None = None
 
     def body(self) -> ComposeResult:
         """Words on top, the list, the detail of what is highlighted."""
         yield Drawn(id="intro")
-        with Container(id="panes"):
+        with Panes(id="panes"):
             yield Choices(id="list")
             yield DetailPane(self.shares, id="detail")
 
@@ -48,6 +52,22 @@ class ListScreen(WalkScreen):
         """The row to begin with."""
         return ""
 
+    def rests_on(self) -> tuple[object, ...]:
+        """What the rows tell of besides the scene."""
+        return self.address, self.is_tall
+
+    def _rows(self) -> tuple[Row, ...]:
+        """The rows; those that would say the same as before are those, which are drawn already."""
+        rests_on, last = self.rests_on(), self._drawn
+        if last is None or not self.scene.tells_as(last[0]) or rests_on != last[1]:
+            last = self._drawn = (self.scene, rests_on, tuple(self.rows()))
+        return last[2]
+
+    def draw_ahead(self) -> None:
+        """The rows, where it is known which."""
+        if self.IS_SINGLE:
+            self.query_one(Choices).fill(self._rows(), self.start())
+
     def detail(self) -> Detail:
         """What is told of the highlighted row."""
         return detail_of(self.query_one(Choices).chosen, self.snapshot)
@@ -62,20 +82,20 @@ class ListScreen(WalkScreen):
     def refill(self) -> None:
         """Show the snapshot, with the highlight where it was."""
         self.query_one("#intro", Drawn).show(self.intro())
-        self.query_one(Choices).fill(self.rows(), self.start())
+        self.query_one(Choices).fill(self._rows(), self.start())
         self._tell()
 
-    @on(OptionList.OptionHighlighted)
+    @on(Choices.Moved)
     def tell_of_highlighted(self) -> None:
         """The detail follows the highlight."""
         if self.query_one(Choices).chosen != self._told_of:
             self._tell()
 
-    @on(OptionList.OptionSelected)
-    def go_down(self, event: OptionList.OptionSelected) -> None:
+    @on(Choices.Selected)
+    def go_down(self, event: Choices.Selected) -> None:
         """Enter leads to where the row is about."""
         event.stop()
-        self.open(event.option_id or "")
+        self.open(event.id)
 
     def open(self, where: str) -> None:
         """Ask the app to go to a place."""

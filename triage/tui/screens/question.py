@@ -70,13 +70,6 @@ class QuestionScreen(EvidenceScreen):
         super().__init__(scene)
         self.kind = kind
 
-    def turn_to(self, kind: str, scene: Scene) -> None:
-        """Show another question on the same screen, which is quicker than to make one."""
-        self.kind, self._shown_last = kind, None
-        self.query_one(Choices).clear_options()
-        self.show(scene)
-        self.begin()
-
     def owner(self) -> str:
         """The question's own place."""
         return f"rule:{self.kind}"

@@ -11,6 +11,7 @@ from triage.tui.screens.overview import ChainScreen, MissingScreen, OddScreen, W
 from triage.tui.screens.question import PieceScreen, QuestionScreen, VitalScreen
 from triage.tui.screens.search import SearchScreen
 from triage.tui.screens.sides import SidesScreen
+from triage.tui.screens.sources import SourcesScreen
 from triage.tui.screens.walk import WalkScreen
 from triage.tui.snapshot import Scene
 
@@ -23,6 +24,22 @@ LISTS: dict[str, Callable[[Scene], WalkScreen]] = {
     "events": HappenedScreen,
     "history": HistoryScreen,
 }
+
+SPARES: tuple[Callable[[Scene], WalkScreen], ...] = (
+    lambda scene: QuestionScreen(scene, ""),
+    lambda scene: LayerScreen(scene, Layer.PLATFORM),
+    lambda scene: PieceScreen(scene, "", ""),
+    lambda scene: SidesScreen(scene, ""),
+    lambda scene: VitalScreen(scene, ""),
+    WhyNotScreen,
+    MissingScreen,
+    OddScreen,
+    ChainScreen,
+    SearchScreen,
+    HappenedScreen,
+    lambda scene: SourcesScreen(scene, {}),
+)
+"""A screen of each kind that the walk leads to, the likely ones first; the place of each is still to be said."""
 
 
 def screen_at(parts: tuple[str, ...], scene: Scene) -> WalkScreen | None:

@@ -1,8 +1,9 @@
 """Search: all kinds of failure by id, title, question or signal, and all signals by name or meaning."""
 
+from typing import ClassVar
+
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Container
 from textual.content import Content
 from textual.events import Key
 from textual.widgets import Input
@@ -14,6 +15,7 @@ from triage.tui.matching import rank
 from triage.tui.places import Stop
 from triage.tui.rows import note_row, short_row
 from triage.tui.screens.listing import ListScreen
+from triage.tui.screens.walk import Panes, WalkScreen
 from triage.tui.snapshot import Question, Snapshot
 from triage.tui.widgets.choices import Choices, Row
 from triage.tui.widgets.detail import DetailPane
@@ -25,17 +27,29 @@ _MOST = 60
 class SearchScreen(ListScreen):
     """What is typed narrows the list; arrows move in it, Enter goes there."""
 
+    IS_SINGLE: ClassVar[bool] = True
+
     def body(self) -> ComposeResult:
         """The words that are looked for, and what fits them."""
         yield Input(placeholder="kind, question, signal: retry, kv.usage, evicted …", id="words")
         yield Drawn(id="intro")
-        with Container(id="panes"):
+        with Panes(id="panes"):
             yield Choices(id="list")
             yield DetailPane(self.shares, id="detail")
+
+    def turn_to(self, other: WalkScreen) -> None:
+        """Nothing is typed yet."""
+        with self.prevent(Input.Changed):
+            self.query_one("#words", Input).value = ""
+        super().turn_to(other)
 
     def begin(self) -> None:
         """Typing starts at once."""
         self.query_one("#words", Input).focus()
+
+    def rests_on(self) -> tuple[object, ...]:
+        """And what was typed."""
+        return (*super().rests_on(), self.query_one("#words", Input).value)
 
     def way(self) -> tuple[Stop, ...]:
         """Service and search."""
@@ -49,7 +63,7 @@ class SearchScreen(ListScreen):
     @on(Input.Changed, "#words")
     def narrow(self) -> None:
         """The list follows the typing."""
-        self.query_one(Choices).fill(self.rows(), anew=True)
+        self.query_one(Choices).fill(self._rows(), anew=True)
         self._tell()
 
     @on(Input.Submitted, "#words")
@@ -61,8 +75,8 @@ class SearchScreen(ListScreen):
         """Arrows move in the list while the words keep the keyboard."""
         if self.query_one("#words", Input).has_focus and event.key in {"down", "up", "pagedown", "pageup"}:
             choices = self.query_one(Choices)
-            action = {"down": choices.action_cursor_down, "up": choices.action_cursor_up}.get(event.key)
-            (action or (choices.action_page_down if event.key == "pagedown" else choices.action_page_up))()
+            move = choices.action_page if event.key.startswith("page") else choices.action_cursor
+            move(1 if event.key.endswith("down") else -1)
             event.stop()
 
 

@@ -73,7 +73,11 @@ class SidesScreen(ListScreen):
 
     def _row(self, side: Side, scale: Scale, sides: Sides) -> Row:
         pin = self.scene.pin
-        return Row(f"side:{side.subject}", lambda width: side_line(side, scale, sides, self.snapshot, width, pin))
+        return Row(f"side:{side.subject}", lambda width: side_line(side, scale, sides, self.snapshot, width, pin), is_line=True)
+
+    def rests_on(self) -> tuple[object, ...]:
+        """And the subjects that have come."""
+        return (*super().rests_on(), self._sides, self._is_known)
 
     def start(self) -> str:
         """The worst of the smallest scale."""

@@ -1,5 +1,7 @@
 """Where the data comes from: what became of each source, and each signal with whether it could be used."""
 
+from typing import ClassVar
+
 from textual.content import Content
 
 from triage.model.diagnosis import SignalCoverage, SourceView
@@ -24,6 +26,8 @@ class SourcesScreen(ListScreen):
     :param progress: what each source said last, and how far it is (0 to 1)
     """
 
+    IS_SINGLE: ClassVar[bool] = True
+
     def __init__(self, scene: Scene, progress: Progress) -> None:
         super().__init__(scene)
         self.progress = progress
@@ -31,7 +35,11 @@ class SourcesScreen(ListScreen):
     def show_activity(self, scene: Scene) -> None:
         """How far each source is."""
         super().show_activity(scene)
-        self.query_one(Choices).fill(self.rows())
+        self.query_one(Choices).fill(self._rows())
+
+    def rests_on(self) -> tuple[object, ...]:
+        """And how far each source is."""
+        return (*super().rests_on(), *(one for one in self.progress.items() if one[1][1] < 1.0))
 
     def way(self) -> tuple[Stop, ...]:
         """Service and list."""
@@ -75,4 +83,8 @@ def _asked(name: str, said: str, done: float) -> Row:
 def _signal(signal: SignalCoverage) -> Row:
     sign, style = _SIGNALS[signal.state]
     words = signal.state.replace("_", " ")
-    return Row(f"signal:{signal.signal}", lambda width: fitted(text((f"{sign} {words:13}", style), signal.signal), width))
+
+    def draw(width: int) -> Content:
+        return fitted(text((f"{sign} {words:13}", style), signal.signal), width)
+
+    return Row(f"signal:{signal.signal}", draw, is_line=True)

@@ -6,11 +6,15 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.events import ScreenResume
+from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input
 
 from triage.tui.details import Detail
+from triage.tui.drawn import Steady
 from triage.tui.keys import Foot
 from triage.tui.messages import Arrived, CurveDrawn, SidesDrawn
 from triage.tui.places import Stop, joined
@@ -32,6 +36,12 @@ _ZOOMS: dict[type[Widget], str] = {Choices: "-zoom-list", DetailPane: "-zoom-det
 """Class of a screen on which a pane stands alone."""
 
 
+class Panes(Steady, Container):
+    """The list, and what is told of its rows: beside it, or below."""
+
+    BLANK = True
+
+
 class WalkScreen(Screen[None]):
     """One screen of the walk. It keeps no state of the diagnosis but the scene that it was given last.
 
@@ -46,6 +56,8 @@ class WalkScreen(Screen[None]):
         Binding("shift+down", "beside(1)", "Down beside", show=False),
         Binding("shift+up", "beside(-1)", "Up beside", show=False),
     ]
+    BLANK = True  # what no widget covers has no lines of its own to draw
+
     IS_TOP: ClassVar[bool] = False
     """Whether nothing is above it."""
 
@@ -54,6 +66,11 @@ class WalkScreen(Screen[None]):
 
     def __init__(self, scene: Scene) -> None:
         super().__init__()
+        self._textual = {*vars(self), "_textual", "_dressed", "_drawn", "_shared", "is_spare"}
+        self._shared: tuple[int | None, int | None] = (None, None)
+        self._dressed: tuple[str, frozenset[str]] | None = None
+        self.is_spare = False
+        """Whether it is mounted before anybody goes to it, and has nothing to show yet."""
         self.scene = scene
         self._shown_last: Scene | None = None
 
@@ -70,6 +87,7 @@ class WalkScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """The frame, with the screen's own body in it."""
         self._fit()
+        self._dressed = self._dress
         yield Crumb()
         yield from self.body()
         yield Narrowing()
@@ -103,9 +121,70 @@ class WalkScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Show the scene that the screen was made with."""
+        if not self.is_spare:
+            self._arrive()
+
+    def _arrive(self) -> None:
+        """Show the scene for the first time."""
         self.show(self.scene)
         self.lay_out(self.scene.layout)
         self.begin()
+
+    def turn_to(self, other: "WalkScreen") -> None:
+        """Show another place of the same kind, as if the screen were new; to mount a new one takes five times as long.
+
+        :param other: the screen of that place, which is not mounted
+        """
+        for name in vars(other).keys() - self._textual:
+            setattr(self, name, getattr(other, name))
+        self.is_spare = False
+        self._zoom("")
+        self.query_one(Narrowing).clear_away()
+        for choices in self.query(Choices):
+            choices.forget()
+        for detail in self.query(DetailPane):
+            detail.forget()
+        self._arrive()
+
+    def get_ready(self) -> None:
+        """Lay a spare screen out before anybody goes to it, if the walk is not being left meanwhile."""
+        if self.is_whole:
+            self.lay_out(self.scene.layout)
+            self._refresh_layout(self.app.size)
+            self.draw_ahead()
+
+    def draw_ahead(self) -> None:
+        """Draw what is known already of a spare screen."""
+
+    def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
+        """Lay out and draw. What Textual would draw once more right after it, as all is to be drawn anew, is drawn with it."""
+        if self._repaint_required:
+            self._repaint_required = False
+            self._dirty_widgets.add(self)
+            self._draw_all()
+        super()._refresh_layout(size, scroll)
+
+    def _on_timer_update(self) -> None:
+        """Draw what has changed."""
+        if self._repaint_required and not self._layout_required:
+            self._draw_all()
+        super()._on_timer_update()
+
+    def _draw_all(self) -> None:
+        """Where all is drawn, no widget has to be drawn once more for what it has asked for before."""
+        for widget in self.walk_children(Widget):
+            widget._exchange_repaint_regions()  # noqa: SLF001 - asks what is to be drawn, and forgets it
+
+    @property
+    def _dress(self) -> tuple[str, frozenset[str]]:
+        """What styles depend on that changes while a screen is not on top."""
+        return self.app.theme, self.app.classes
+
+    def on_screen_resume(self, event: ScreenResume) -> None:
+        """On top again: Textual would match all styles anew, as long as a picture takes, also where nothing has changed."""
+        event.refresh_styles = self._dressed != self._dress
+        self._dressed = self._dress
+        self._fit()
 
     @property
     def is_whole(self) -> bool:
@@ -176,9 +255,9 @@ class WalkScreen(Screen[None]):
             detail.action_scroll_words(lines)
         for choices in () if details else self.query(Choices):
             if lines > 0:
-                choices.action_cursor_down()
+                choices.action_cursor(1)
             else:
-                choices.action_cursor_up()
+                choices.action_cursor(-1)
 
     def zoom(self) -> None:
         """The pane that has the keys gets the whole screen, or gives it back."""
@@ -199,6 +278,9 @@ class WalkScreen(Screen[None]):
         across = layout.columns if self.has_class("-wide") else None
         is_whole = self.IS_TOP and self.has_class("-short")  # the five layers stay on the screen
         down = layout.rows if not self.has_class("-wide") and detail.display and not is_whole else None
+        if (across, down) == self._shared:
+            return
+        self._shared = (across, down)
         choices.styles.width = f"{across}fr" if across else None
         detail.styles.width = f"{100 - across}fr" if across else None
         choices.styles.height = choices.styles.max_height = f"{down}%" if down else None

@@ -23,13 +23,17 @@ class Brush:
     def __init__(self, base: Style) -> None:
         self._base = base
         self._known: dict[str | Style, Style] = {}
+        self.behind = base.background_style.rich_style
+        """The background alone."""
 
     def strips(self, content: Content, width: int) -> list[Strip]:
         """The lines of a text; those that are longer than the width are wrapped."""
-        if not content or width <= 0:
-            return []
-        lines = [part for line in content.split("\n", allow_blank=True) for part in _fitting(line, width)]
-        return [self._strip(line) for line in lines]
+        return [Strip(self._drawn(line), line.cell_length) for line in lines_of(content, width)]
+
+    def segments(self, line: Content, width: int) -> list[Segment]:
+        """A line that fits, filled up to the width."""
+        room = width - line.cell_length
+        return [*self._drawn(line), Segment(" " * room, self.behind)] if room > 0 else self._drawn(line)
 
     def filled(self, strip: Strip, width: int) -> Strip:
         """A line in exactly so many cells."""
@@ -41,9 +45,9 @@ class Brush:
         behind = self._base.background or Color(0, 0, 0)
         return Brush(replace(self._base, foreground=behind.get_contrast_text(_MUTED)))
 
-    def _strip(self, line: Content) -> Strip:
+    def _drawn(self, line: Content) -> list[Segment]:
         drawn = line.render(self._base, end="", parse_style=self._style)
-        return Strip([Segment(text, style.rich_style) for text, style in drawn], line.cell_length)
+        return [Segment(text, style.rich_style) for text, style in drawn if text]
 
     def _style(self, style: str | Style) -> Style:
         known = self._known.get(style)
@@ -52,25 +56,32 @@ class Brush:
         return known
 
 
+def lines_of(content: Content, width: int) -> list[Content]:
+    """The lines of a text, those that are longer than the width wrapped; none without text."""
+    if not content or width <= 0:
+        return []
+    return [part for line in content.split("\n", allow_blank=True) for part in _fitting(line, width)]
+
+
 def _fitting(line: Content, width: int) -> list[Content]:
     """A line in as many parts as the width asks for."""
     return [line] if line.cell_length <= width else list(line.wrap(width))
 
 
 class Words:
-    """A text that is drawn once for the width that it gets."""
+    """A text that is drawn once for each width that it gets."""
 
     def __init__(self) -> None:
         self._draw: Draw = nothing
-        self._kept: tuple[Brush, int, list[Strip]] | None = None
+        self._kept: dict[int, tuple[Brush, list[Strip]]] = {}
 
     def show(self, draw: Draw) -> None:
         """Another text."""
-        self._draw, self._kept = draw, None
+        self._draw, self._kept = draw, {}
 
     def strips(self, brush: Brush, width: int) -> list[Strip]:
         """Its lines; none without text."""
-        kept = self._kept
-        if kept is None or kept[0] is not brush or kept[1] != width:
-            kept = self._kept = (brush, width, brush.strips(self._draw(width), width) if width > 0 else [])
-        return kept[2]
+        kept = self._kept.get(width)
+        if kept is None or kept[0] is not brush:
+            kept = self._kept[width] = (brush, brush.strips(self._draw(width), width) if width > 0 else [])
+        return kept[1]

@@ -1,6 +1,7 @@
 """What is told of the highlighted thing: words, its chart, more words."""
 
 from collections.abc import Callable
+from itertools import zip_longest
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -13,13 +14,12 @@ from textual.geometry import Region
 from textual.scrollbar import ScrollBarRender
 from textual.selection import Selection
 from textual.strip import Strip
-from textual.widget import Widget
 
 from triage.classes import dataclass
 from triage.model.diagnosis import Evidence
 from triage.model.recording import Event
 from triage.tui.details import Detail
-from triage.tui.drawn import Draw, nothing
+from triage.tui.drawn import Draw, Steady, nothing
 from triage.tui.lanes import drawn_lanes
 from triage.tui.messages import CurveDrawn, SidesDrawn, SidesWanted
 from triage.tui.siderows import in_short, waiting
@@ -63,7 +63,7 @@ class Shares:
     is_spoken: bool = False
 
 
-class DetailPane(Widget, can_focus=True):
+class DetailPane(Steady, can_focus=True):
     """A detail on the screen, drawn line by line: as one widget it costs Textual no layout when it tells something else.
 
     With the keys it scrolls its lower words.
@@ -90,6 +90,8 @@ class DetailPane(Widget, can_focus=True):
         self._sought: tuple[Snapshot, Evidence] | None = None
         self._colours: tuple[Brush, Inks] | None = None
         self._rows: list[Strip] = []
+        self._laid_out_for: tuple[object, ...] = ()
+        self._is_due = False
         self._drawing: tuple[Content, Brush, list[Strip]] | None = None
         self._lines = self._room = 0
         self.first_word = 0
@@ -98,6 +100,10 @@ class DetailPane(Widget, can_focus=True):
         """Rows of the curve itself, as it was drawn last."""
 
     # What is shown
+
+    def forget(self) -> None:
+        """What is shown next begins anew."""
+        self._chart, self._sought, self._drawing = Chart(), None, None
 
     def show(self, detail: Detail, scene: Scene) -> None:
         """Show another detail."""
@@ -109,7 +115,7 @@ class DetailPane(Widget, can_focus=True):
         self.first_word = 0
         self._show_lanes(detail, scene.snapshot)
         self._ask_for_sides(detail, scene.snapshot)
-        self.refresh()
+        self._draw()
 
     def _show_lanes(self, detail: Detail, snapshot: Snapshot) -> None:
         """Events are lines as they were written, and ticks below the curve of the trouble; never a curve of their own."""
@@ -140,17 +146,17 @@ class DetailPane(Widget, can_focus=True):
         sought, sides = self._sought, drawn.sides
         if sought is not None and sought[0] is drawn.snapshot and sought[1] == drawn.evidence:
             self._sides.show(nothing if sides is None else lambda width: in_short(sides, drawn.snapshot, width))
-            self.refresh()
+            self._draw()
 
     def refine(self, drawn: CurveDrawn) -> None:
         """All cells of a curve are there."""
         self._chart.refine(drawn.evidence, drawn.snapshot, drawn.curve)
-        self.refresh()
+        self._draw()
 
     def action_scroll_words(self, lines: int) -> None:
         """Move in the lower words."""
         self.first_word = max(min(self.first_word + lines, self._lines - self._room), 0)
-        self.refresh()
+        self._draw()
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         """The wheel moves in the lower words."""
@@ -169,10 +175,30 @@ class DetailPane(Widget, can_focus=True):
         self._colours = None
         super().notify_style_update()
 
+    def _draw(self) -> None:
+        """Have drawn what says something else, once for all that comes at once."""
+        if not self._is_due:
+            self._is_due = True
+            self.call_later(self._draw_changes)
+
+    def _draw_changes(self) -> None:
+        """Have the rows drawn that say something else than before."""
+        self._is_due = False
+        before, self._rows = self._rows, self._laid_out()
+        self._laid_out_for = self._rests_on
+        pairs = enumerate(zip_longest(before, self._rows))
+        self.refresh(*(Region(0, y, self.content_size.width, 1) for y, (old, new) in pairs if old is not new))
+
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The lines; parts that say the same are not drawn again."""
-        self._rows = self._laid_out()
+        """The lines; for another size, or in other colours, all of them are others."""
+        if self._laid_out_for != self._rests_on:
+            self._draw_changes()
         return super().render_lines(crop)
+
+    @property
+    def _rests_on(self) -> tuple[object, ...]:
+        """What the rows rest on besides what is shown."""
+        return self.content_size, self._shares(), self._drawn_with()
 
     def render_line(self, y: int) -> Strip:
         """A line, with what of it the mouse has selected, and its place for the mouse."""

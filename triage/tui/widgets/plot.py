@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from itertools import groupby
+from operator import itemgetter
+from typing import Any
 
-from rich.text import Text
 from textual.color import Color
 from textual.content import Content
+from textual.style import Style
 from textual_plotext.plot import Plot
 
 from triage.classes import dataclass
@@ -58,8 +60,7 @@ class Drawing:
             return Content("")
         key = (curve, near, width, height, inks)
         if self._kept is None or self._kept[0] != key:
-            ansi = _drawn(self._plot, curve, near, width, height, inks)
-            self._kept = (key, Content.from_rich_text(Text.from_ansi(ansi)))
+            self._kept = (key, _drawn(self._plot, curve, near, width, height, inks))
         return self._kept[1]
 
 
@@ -72,8 +73,8 @@ def inks_of(colours: Mapping[str, str]) -> Inks:
     return Inks(rgb("primary"), rgb("warning"), rgb("secondary"), rgb("error"), rgb("foreground"))
 
 
-def _drawn(plot: Plot, curve: Curve, near: float, width: int, height: int, inks: Inks) -> str:
-    """The drawing as text with ANSI colours."""
+def _drawn(plot: Plot, curve: Curve, near: float, width: int, height: int, inks: Inks) -> Content:
+    """The drawing."""
     low, high = _range(curve)
     narrow = trimmed(curve, max(width * _DOTS_PER_CELL, 8))
     plot.clear_figure()
@@ -94,7 +95,21 @@ def _drawn(plot: Plot, curve: Curve, near: float, width: int, height: int, inks:
     plot.xticks(*_time_ticks(curve, near, width))
     plot.xaxes(True, False)
     plot.yaxes(True, False)
-    return str(plot.build())
+    return _in_colours(plot)
+
+
+def _in_colours(plot: Any) -> Content:
+    """What plotext has drawn, taken from its cells: written with ANSI codes, and read again, it would take twice as long."""
+    plot._set_sizes()  # noqa: SLF001 - as its own ``build`` does
+    plot._build_matrix()  # noqa: SLF001
+    cells = plot.monitor.matrix
+    pieces: list[str | tuple[str, Style]] = []
+    for markers, inks in zip(reversed(cells.marker), reversed(cells.fullground), strict=True):
+        for ink, run in groupby(zip(markers, inks, strict=True), key=itemgetter(1)):
+            drawn = "".join(marker for marker, _ in run)
+            pieces.append((drawn, Style(foreground=Color(*ink))) if isinstance(ink, tuple) else drawn)
+        pieces.append("\n")
+    return Content.assemble(*pieces[:-1])
 
 
 def _range(curve: Curve) -> tuple[float, float]:
