@@ -113,7 +113,7 @@ def test_load_of_sglang(tmp_path: Path) -> None:
 def test_requests_of_ray_serve(tmp_path: Path) -> None:
     """What its proxies and replicas log of requests counts at the door, and how long they took."""
     lines = "".join(
-        f"(ServeReplica:rag:LLM pid=38, ip=10.6.0.9) INFO 2026-09-16 {hms(at)},999 rag_LLM zk3m wc13-{at} -- POST /v1/x 200 2966.8ms\n"
+        f"(ServeReplica:rag:LLM pid=38, ip=10.6.0.9) INFO 2026-09-16 {hms(at)},999 rag_LLM zk3m {at} -- POST /v1/x 200 2966.8ms\n"
         for at in range(0, 1800, 10)
     )
     found = read(tmp_path, ray__serve=lines)

@@ -236,12 +236,14 @@ def _is_meant(event: Event, subject: Subject, when: float) -> bool:
         return False
     listed = event.source == "changes" and event.kind not in CHANGE_KINDS
     if listed:
-        return _is_called(event.attrs.get("service", ""), subject)
+        named = (word for key in ("service", "version", "note") for word in _NAMES.findall(event.attrs.get(key, "")))
+        return any(_is_called(word, subject) for word in named)
     told = event.attrs if event.kind == "said" and event.name in ("acted", "state") else {}
     drains = any(_DRAINS.search(told.get(key, "")) for key in ("verb", "value"))
     return drains and any(_is_called(told.get(key, "").rpartition("/")[2], subject) for key in ("what", "target"))
 
 
+_NAMES = re2.compile(r"[A-Za-z0-9][\w.:-]*[A-Za-z0-9]")
 _DRAINS = re2.compile(r"(?i)^drain(?:s|ed|ing)?$")
 
 
