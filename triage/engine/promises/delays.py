@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
-from math import exp
+from math import exp, inf
 
 import numpy as np
 
@@ -52,6 +52,12 @@ _SCATTER = 0.7
 a chunk of somebody's prompt takes twice as long."""
 
 _OF_TOKENS = frozenset(signal for delay in DELAYS if delay.base == "itl" for signal in delay.signals)
+
+_SCATTER_OF_REQUESTS = 0.4
+"""Chosen: the same of the mean time per token of a request, in which the steps of hundreds of tokens are evened out."""
+
+_FEWEST_TOKENS = 5.0
+"""Chosen: who counts one time for so many tokens counts requests."""
 
 _LEAST_KNOWN = 0.5
 """A promise is kept only if at least half of the window was seen."""
@@ -165,7 +171,7 @@ def _by_the_batch(delay: Delay, name: str, frame: Frame) -> Entry | None:
         return None
     match = _PROMISE.fullmatch(name)
     quantile_ = _QUANTILES[match[2] if match else "p95"][1]
-    if _furthest_token(float(np.nanmean(times)), quantile_) > promise:
+    if _furthest(float(np.nanmean(times)), quantile_, _SCATTER) > promise:
         return None
     reason = f"by requests in the batch and tokens a second it takes {quantity(float(np.nanmean(times)), 'seconds')} on average"
     return Entry(
@@ -182,20 +188,22 @@ def _by_the_batch(delay: Delay, name: str, frame: Frame) -> Entry | None:
     )
 
 
-def _furthest(mean: float, share: float, signal: str) -> float:
-    """How far a quantile can lie beyond the mean: in any log-normal distribution, or as times between tokens scatter."""
+def _scatter(signal: str, counted: float, span: Span, frame: Frame) -> float:
+    """Standard deviation of the logarithm of such times, at most: between tokens, of their mean over a request, or of anything."""
+    if signal not in _OF_TOKENS:
+        return inf
+    tokens = total(frame, "tokens.generation")
+    made = None if tokens is None else float(np.nansum(tokens[span.cells])) * frame.grid.step
+    return _SCATTER_OF_REQUESTS if made is not None and counted < made / _FEWEST_TOKENS else _SCATTER
+
+
+def _furthest(mean: float, share: float, scatter: float) -> float:
+    """How far a quantile can lie beyond the mean in a log-normal distribution that scatters no more than that."""
     from statistics import NormalDist
 
-    if signal in _OF_TOKENS:
-        return _furthest_token(mean, share)
-    return mean * exp(NormalDist().inv_cdf(share) ** 2 / 2)
-
-
-def _furthest_token(mean: float, share: float) -> float:
-    """The same of times between tokens, which scatter less than times of requests."""
-    from statistics import NormalDist
-
-    return mean * exp(NormalDist().inv_cdf(share) * _SCATTER - _SCATTER**2 / 2)
+    far = NormalDist().inv_cdf(share)
+    most = min(scatter, far)  # with more scatter the mean moves out faster than the quantile
+    return mean * exp(far * most - most**2 / 2)
 
 
 def _title(delay: Delay, name: str) -> str:
@@ -399,7 +407,8 @@ def _tally(signal: str, subjects: Sequence[Subject], span: Span, limit: Limit, f
         room = mean * whole - float(counts @ lows)
         unsure = min(unsure, max(room, 0.0) / (limit.well - float(lows[around][0])))
     perhaps = float(counts[lows >= limit.well].sum()) + unsure
-    if len(bounds) == 1 and mean is not None and _furthest(mean, limit.quantile, signal) <= limit.well:
+    scatter = _scatter(signal, whole, span, frame) if len(bounds) == 1 else None
+    if mean is not None and scatter is not None and _furthest(mean, limit.quantile, scatter) <= limit.well:
         perhaps = 0.0  # only sum and count: times that scatter so have their quantile no further beyond their mean
     return Tally(whole, beyond, perhaps, quantile(counts, bounds, limit.quantile), mean)
 

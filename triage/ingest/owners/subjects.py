@@ -1,5 +1,6 @@
 """Which series belong to the service, and whom each of them is about."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import lru_cache
@@ -586,8 +587,8 @@ def _adopted(engines: Sequence[_Engine], service: Service) -> list[_Engine]:
 def _of_the_only_workload(engines: Sequence[_Engine], service: Service) -> list[_Engine]:
     """All engines there are, if no label names another service and they are of one workload (or nobody says of which).
 
-    That the service's name begins with the workload's makes them its; so does that they are as many as were declared for it. Of
-    engines that have addresses alone a roll-out shows more, one after the other: they are of one scrape job, then.
+    That the service's name begins with the workload's makes them its; so does that they are as many as were declared for it. A
+    roll-out shows more, one after the other: as many of one generation, or engines of one scrape job that have addresses alone.
     """
     found = {_POD.sub("", engine.pod) for engine in engines}
     if len(found) != 1:
@@ -597,9 +598,19 @@ def _of_the_only_workload(engines: Sequence[_Engine], service: Service) -> list[
     number, declared = len({engine.pod or engine.instance for engine in engines}), service.facts.get("replicas")
     one_job = not workload and bool(engines[0].job) and len({engine.job for engine in engines}) == 1
     counted = number == declared or (one_job and isinstance(declared, float | int) and number > declared)
+    counted = counted or (bool(workload) and declared in _sizes_of_generations(engines))
     unnamed = all(engine.names <= {workload} for engine in engines)
     return list(engines) if unnamed and (alike or (counted and all(engine.pod or not engine.tied for engine in engines))) else []
 
+
+def _sizes_of_generations(engines: Sequence[_Engine]) -> frozenset[int]:
+    """How many pods each replica set of a roll-out has, the old one and the new one; nothing if there is but one."""
+    sets = Counter(found.group(1) for engine in engines if (found := _OF_SET.search(engine.pod)) is not None)
+    return frozenset(sets.values()) if len(sets) > 1 else frozenset()
+
+
+_OF_SET = re2.compile(rf"^(.+-{_ID}{{5,10}})-[a-z0-9]{{5}}$")
+"""A pod of a replica set that a deployment made."""
 
 _POD = re2.compile(rf"-(?:\d{{1,4}}|{_ID}{{5,10}}-[a-z0-9]{{5}}|[a-z0-9]{{5}})$")
 """What makes a workload's name that of one of its pods."""
