@@ -37,12 +37,14 @@ def is_of_others(event: Event, frame: Frame) -> bool:
 
 
 def _is_placed_elsewhere(event: Event, frame: Frame) -> bool:
-    """Whether a machine tells of a host without any of ours, or of a card that another one than ours holds."""
-    if event.subject is None or (event.kind != "xid" and event.attrs.get("emitter") not in _OF_MACHINES):
+    """Whether it happened on a host without any of ours, or a machine tells of a card that another one than ours holds."""
+    if event.subject is None:
+        return False
+    if event.subject.scope is Scope.NODE and homes(frame) and event.subject not in homes(frame):
+        return True
+    if event.kind != "xid" and event.attrs.get("emitter") not in _OF_MACHINES:
         return False
     if _device(event) in _other_devices(frame):
-        return True
-    if event.subject.scope is Scope.NODE and homes(frame) and event.subject not in homes(frame):
         return True
     return event.kind == "xid" and _is_on_a_foreign_card(event, frame)
 

@@ -189,7 +189,7 @@ def _by_the_batch(delay: Delay, name: str, frame: Frame) -> Entry | None:
 
 
 def _scatter(signal: str, counted: float, span: Span, frame: Frame) -> float:
-    """Standard deviation of the logarithm of such times, at most: between tokens, of their mean over a request, or of anything."""
+    """Standard deviation of the logarithm of such times, at most: between tokens, of their mean over a request, of anything."""
     if signal not in _OF_TOKENS:
         return inf
     tokens = total(frame, "tokens.generation")

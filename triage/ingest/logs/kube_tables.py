@@ -29,6 +29,10 @@ _NODE_KEYS = frozenset({b"Roles", b"Taints", b"Unschedulable", b"Allocatable", b
 _NEWS = frozenset({"Terminated", "Waiting"})
 
 
+PLACED = "Placed"
+"""Reason of an event that a list of pods makes of each: on which node it is."""
+
+
 @dataclass
 class _State:
     """``State`` or ``Last State`` of a container, as ``describe`` lays it out over several lines."""
@@ -77,6 +81,7 @@ class KubeTables:
         for word in _GAP.split(line.rstrip()):
             at = line.index(word, at)
             self._columns.append((redacted_bytes(word), at))
+            at += len(word)
         self._rows = rows
         return ended
 
@@ -124,9 +129,12 @@ class KubeTables:
         )  # fmt: skip
 
     def _pod_row(self, line: bytes) -> Iterator[KubeEvent]:
-        """A pod that is not well, or that was restarted."""
+        """Where a pod is, and that it is not well or was restarted."""
         cells = self._cells(line)
         name, status = cells.get("NAME", b""), cells.get("STATUS", b"")
+        namespace = redacted_bytes(cells.get("NAMESPACE", b""), 253)
+        if name and (told := _placed_on(redacted_bytes(cells.get("NODE", b""), 253))):
+            yield KubeEvent(self._end, "Normal", PLACED, "pod", redacted_bytes(name, 253), told, namespace)
         ready, _, wanted = cells.get("READY", b"").partition(b"/")
         restarted = _RESTARTED.search(cells.get("RESTARTS", b""))
         well = status in _WELL and (ready == wanted or status != b"Running")
@@ -136,7 +144,6 @@ class KubeTables:
         reason = "Restarted" if well else "NotReady" if status in _WELL else redacted_bytes(status, 100)
         told = redacted_bytes(ready + b"/" + wanted, 20)
         message = f"{redacted_bytes(status, 60)}, {told} ready, restarts {redacted_bytes(cells.get('RESTARTS', b'0'), 40)}"
-        namespace = redacted_bytes(cells.get("NAMESPACE", b""), 253)
         yield KubeEvent(self._end - (age or 0.0), "Warning", reason, "pod", redacted_bytes(name, 253), message, namespace)
 
     # ------------------------------------------------------------ descriptions
@@ -162,7 +169,8 @@ class KubeTables:
                 return ended
             self._namespace = value if key == b"Namespace" else self._namespace
             self._kind = "node" if key in _NODE_KEYS else self._kind
-            return self._ended() if self._name or self._state.which else None
+            placed = [self._event(None, "Normal", PLACED, told)] if key == b"Node" and (told := _placed_on(value)) else []
+            return [*self._ended(), *placed] if self._name or self._state.which else None
         if key in {b"State", b"Last State"}:
             ended = self._ended()
             self._state = _State(redacted_bytes(key), indent, {"state": value})
@@ -210,6 +218,12 @@ class KubeTables:
         if (name == "Ready") != (status == "True"):
             told = "NodeNotReady" if name == "Ready" else reason
             yield self._event(None, "Warning", told, f"{name} is {status}: {reason}: {message}")
+
+
+def _placed_on(node: str) -> str:
+    """In words that a pod is on a node (``gpu-4``, or ``gpu-4/10.0.0.4`` in a description); empty if it is on none yet."""
+    name = node.partition("/")[0].strip()
+    return f"assigned to {name}" if name and name.strip("<>").lower() not in {"none", "unknown"} else ""
 
 
 def _date(text: str) -> float | None:

@@ -13,6 +13,7 @@ from triage.ingest.logs.context import MODEL_SERVER, Context, Owned
 from triage.ingest.logs.emitters import Emitter, Subjects, emitter_of, emitter_within, is_engines
 from triage.ingest.logs.files import Lines, Log, logs_of
 from triage.ingest.logs.forms import NOBODY, Origin, unwrap
+from triage.ingest.logs.kube_tables import PLACED
 from triage.ingest.logs.loading import Signatures, load_signatures
 from triage.ingest.logs.measured_runs import slower_runs
 from triage.ingest.logs.reader import Outside, Reader
@@ -61,16 +62,19 @@ class LogReading:
         )
 
 
-_ASSIGNED = re2.compile(r"\bassigned (?:\S+/)?\S+ to ([\w.-]+)")
+_ASSIGNED = re2.compile(r"\bassigned (?:(?:\S+/)?\S+ )?to ([\w.-]+)")
+
+
+_PLACING = ("Scheduled", "Binding", PLACED)
 
 
 def _placed(events: Iterable[Event]) -> dict[Subject, tuple[Subject, ...]]:
-    """The nodes that the scheduler gave to replicas."""
+    """The nodes that the scheduler gave to replicas, or on which a list of pods shows them."""
     placed: dict[Subject, set[Subject]] = {}
     for event in events:
         if event.kind != "kube" or event.subject is None or event.subject.scope is not Scope.REPLICA:
             continue
-        found = _ASSIGNED.search(event.attrs.get("message", "")) if event.name in ("Scheduled", "Binding") else None
+        found = _ASSIGNED.search(event.attrs.get("message", "")) if event.name in _PLACING else None
         if found is not None:
             placed.setdefault(event.subject, set()).add(Subject(Scope.NODE, found.group(1)))
     return {pod: tuple(sorted(nodes)) for pod, nodes in placed.items()}
