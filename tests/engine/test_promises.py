@@ -117,12 +117,24 @@ def test_without_promise_and_past_there_are_defaults(inside: tuple[int, ...], st
     assert vital(told, "ttft_p95_s").state is state
 
 
-@pytest.mark.parametrize(("signal", "state"), [("latency.itl", KEPT), ("latency.ttft", OPEN)])
-def test_of_a_mean_alone_as_far_as_such_times_scatter(signal: str, state: Promised) -> None:
-    """Tokens of a batch come with its steps: a mean of 21 ms leaves no doubt about 60, where one of first tokens does."""
-    told = Buckets((), (50.0,), value=Shift(0.021, 0.021))
+@pytest.mark.parametrize(
+    ("signal", "mean", "tokens", "state"),
+    [
+        ("latency.itl", 0.021, 50.0, KEPT),
+        ("latency.itl", 0.033, 50.0, OPEN),
+        ("latency.itl", 0.033, 50_000.0, KEPT),
+        ("latency.ttft", 0.021, 50.0, OPEN),
+    ],
+)
+def test_of_a_mean_alone_as_far_as_such_times_scatter(signal: str, mean: float, tokens: float, state: Promised) -> None:
+    """Tokens of a batch come with its steps, and the mean over a request evens them out; first tokens may scatter as they like.
+
+    :param tokens: tokens per second, of 50 times that are counted
+    """
+    told = Buckets((), (50.0,), value=Shift(mean, mean))
     name = f"{signal.removeprefix('latency.')}_p95_s"
-    assert vital(frame_of(histograms={signal: told}, objectives={name: 0.06}), name).state is state
+    frame = frame_of({"tokens.generation@replica/a": tokens}, histograms={signal: told}, objectives={name: 0.06})
+    assert vital(frame, name).state is state
 
 
 def test_a_service_that_does_well_is_healthy_and_harms_nobody() -> None:

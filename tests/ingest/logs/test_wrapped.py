@@ -8,7 +8,7 @@ import pytest
 
 from triage.ingest.files.incident import read_any
 from triage.ingest.logs import LogReading, read_logs, window_of_logs
-from triage.model.recording import Event, SourceState, Subject, Window
+from triage.model.recording import Event, Recording, SourceState, Subject, Window
 from triage.model.service import NAMELESS
 from triage.model.vocabulary import Scope
 
@@ -146,6 +146,21 @@ def test_a_list_of_pods(tmp_path: Path) -> None:
     )
     events = [event for event in read(tmp_path, text).events if event.kind == "kube"]
     assert {(event.name, event.time) for event in events} == {("CrashLoopBackOff", END - 120.0)}
+
+
+def test_a_wide_list_of_all_pods_says_where_each_is(tmp_path: Path) -> None:
+    """``NAME`` is not found within ``NAMESPACE``; of pods on nodes where none of ours is nothing is ours."""
+    text = (
+        "NAMESPACE   NAME     READY   STATUS    RESTARTS   AGE   IP          NODE    NOMINATED NODE   READINESS GATES\n"
+        "llm         chat-0   1/1     Running   0          19d   10.4.6.17   gpu-4   <none>           <none>\n"
+        "llm         chat-1   0/1     Pending   0          1m    <none>      <none>  <none>           <none>\n"
+        "lab         job-0    1/1     Running   0          2h    10.4.7.12   gpu-9   <none>           <none>\n"
+    )
+    reading = read(tmp_path, text)
+    assert reading.as_part_of(Recording("chat", WINDOW)).links == {
+        Subject(Scope.REPLICA, "chat-0"): (Subject(Scope.NODE, "gpu-4"),)
+    }
+    assert [str(event.subject) for event in named(reading, "Pending")] == ["replica/chat-1"]
 
 
 # ---------------------------------------------------------------- nvidia-smi

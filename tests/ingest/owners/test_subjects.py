@@ -425,6 +425,15 @@ def test_as_many_pods_of_one_workload_as_were_declared(pod: str, count: int, our
     assert all((found.replica({"pod": one, "instance": f"{one}:8000"}) == replica(one)) == ours for one in pods)
 
 
+@pytest.mark.parametrize(("new", "ours"), [(3, True), (2, True), (0, False)])
+def test_a_roll_out_shows_two_generations_of_as_many_as_were_declared(new: int, ours: bool) -> None:
+    """The old replica set and as much of the new one as is there; without one they are more than the service has."""
+    old = ["inference-7d9c5b8f6-x8q2" + sign for sign in ("245" if new else "2456")]
+    pods = [*old, *("inference-6f7c8d9b4-k2v9" + sign for sign in "245"[:new])]
+    found = selection([engine(instance=f"{one}:8000", pod=one) for one in pods], facts={"replicas": 3.0})
+    assert (found.pods == frozenset(pods)) == ours
+
+
 def test_workers_of_a_framework_whose_front_end_speaks_for_all() -> None:
     """What its language tells of replicas comes from the workers themselves, so those are engines, too."""
     pods = [f"decode-{place}" for place in range(3)]

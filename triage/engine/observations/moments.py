@@ -235,7 +235,7 @@ def _of_kube(event: Event) -> Iterator[Moment]:
     attrs = {"actor": actor, "reason": reason, "event": event.name}
     if (probe := _PROBE.search(message)) is not None:
         attrs |= {"actor": "probe", "reason": f"{(probe.group(1) or probe.group(2)).lower()} probe", "planned": "no"}
-    elif event.name == "Evicted" and _THROWN_OUT.search(message) is not None:
+    elif event.name == "Evicted" and (event.attrs.get("type") == "Normal" or _THROWN_OUT.search(message) is not None):
         who = _BY.search(message)
         attrs |= {"actor": who.group(1) if who is not None else "", "reason": "drained"}
     elif event.name in ("OOMKilling", "Evicted", "Preempted", "BackOff"):

@@ -52,7 +52,7 @@ _NAMES: tuple[tuple[str, str], ...] = (
     ("stacks", r"py-?spy|stacks?|pystack|gdb|traceback|thread-?dump"),
     ("quality", r"(?:answer-|golden-?)?eval\w*|quality|golden\w*|samples?(?:-outputs)?|outputs?(?:-checks)?|checks|canary"),
     ("inventory", r"(?:fleet-)?inventory|fleet|images"),
-    ("client", r"client|loadgen|load-?test|bench\w*|app|sdk|batch"),
+    ("client", r"client|loadgen|load-?test\w*|bench\w*|app|sdk|batch|k6|locust\w*|jmeter|gatling|vegeta|genai-perf|guidellm"),
     (
         "engine",
         (r"engine|vllm|sgl(?:ang)?|trtllm|tensorrt\w*|triton\w*|tgi|text-generation\w*|llama-?(?:cpp|server)|ollama|lmdeploy"
