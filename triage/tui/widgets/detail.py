@@ -184,6 +184,9 @@ class DetailPane(Steady, can_focus=True):
     def _draw_changes(self) -> None:
         """Have the rows drawn that say something else than before."""
         self._is_due = False
+        if not self.display:
+            self._laid_out_for = ()
+            return
         before, self._rows = self._rows, self._laid_out()
         self._laid_out_for = self._rests_on
         pairs = enumerate(zip_longest(before, self._rows))
