@@ -190,3 +190,37 @@ def test_a_request_of_which_nobody_knows_when_it_came_has_no_age() -> None:
     for number in range(5):
         reader.feed(f"Aborted request cmpl-{number:032x}.".encode(), 2000.0 + 60 * number)
     assert list(reader.events()) == []
+
+
+def waited(lines: list[str], between: float = 60.0) -> list[Event]:
+    reader = GivenUp(SERVICE, WINDOW, "app.log")
+    for number, line in enumerate(lines):
+        reader.feed_asker(line.encode(), 1100.0 + between * number)
+    return list(reader.events())
+
+
+def test_who_asks_waits_for_one_time_for_nothing() -> None:
+    (event,) = waited([f"request {number} failed after 42.{number}1s: ReadTimeout" for number in (0, 0, 1, 0)])
+    assert (event.attrs["who"], event.attrs["seconds"], event.attrs["longer"]) == ("client", "42", "0")
+
+
+def test_answers_that_take_longer_on_another_way_are_counted() -> None:
+    lines = ["max_tokens=4096 http=504 total=60.004"] * 3 + [
+        "max_tokens=4096 stream=true http=200 total=149.7",
+        "http=200 total=7",
+    ]
+    (event,) = waited(lines, between=0.0)
+    assert event.attrs["longer"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("lines", "between"),
+    [
+        (["http=504 total=12.3", "http=504 total=31.9", "http=504 total=44.1", "http=504 total=58.0"], 60.0),  # at many
+        (["http=504 total=37.3"] * 4, 0.0),  # all at one moment, at no limit that anybody would set
+        (["http=200 total=60.0"] * 4, 60.0),  # answered
+        (["request timed out"] * 4, 60.0),  # nobody says after how long
+    ],
+)
+def test_waits_that_are_no_limit(lines: list[str], between: float) -> None:
+    assert waited(lines, between) == []

@@ -274,6 +274,8 @@ class Reader:
         if call is not None:
             self._take_asked(call, time)
             return
+        if self.emitter.kind in _CALLERS:
+            self._given_up.feed_asker(line, time)
         if self.emitter.kind in {"quality", "other"} and self._timed:
             self._quality.feed(line, time)
         self._say(line, time)
