@@ -86,6 +86,31 @@ def test_tables_that_people_draw_and_sentences_are_read(text: str) -> None:
     assert event.attrs["times"] == "1.50"
 
 
+@pytest.mark.parametrize(
+    ("text", "by", "against"),
+    [
+        (
+            "# with speculative decoding\nTPOT: 19 ms\n# without speculative decoding\nTPOT: 12 ms\n",
+            "run",
+            "without speculative decoding",
+        ),
+        (
+            "$ serve m --draft d\n$ load --users 4\nTPOT: 19 ms\n$ serve m\n$ load --users 4\nTPOT: 12 ms\n",
+            "--draft",
+            "without --draft",
+        ),
+    ],
+)
+def test_a_setting_makes_runs_slower(text: str, by: str, against: str) -> None:
+    (event,) = compared(text)
+    assert (event.attrs["by"], event.attrs["against"]) == (by, against)
+
+
+def test_versions_that_run_with_other_flags_are_no_comparison() -> None:
+    told = compared("$ serve-0.9.2 m --tp 2\nTPOT: 12 ms\n$ serve-0.10.1 m --tp 1\nTPOT: 19 ms\n")
+    assert not [event for event in told if event.attrs["by"] == "version"]
+
+
 def test_rows_of_other_settings_are_no_comparison() -> None:
     assert compared("| tag | concurrency | TPOT (ms) |\n|---|---|---|\n| 0.9.2 | 4 | 12 |\n| 0.10.1 | 64 | 40 |\n") == []
 

@@ -23,14 +23,18 @@ SLOWER = 1.2
 """How many times as slow a version is to be told: runs of one version on one machine differ by some per cent."""
 
 SLOWER_KIND = 1.5
-"""Chosen: the same for another kind of request, which may well have a little more work."""
+"""Chosen: the same for another kind of request, which may well have a little more work; a setting is judged as a version is."""
 
 ALIKE = 1.1
 """How much the load of two runs that are compared may differ: generated prompts vary a little in length."""
 
 _MAX_RUNS = 400
 _MAX_LINE = 1000
+_RUN = "run"
+"""Label of what a heading says a run was with, or without."""
+
 _MAX_TOLD = 20
+_MAX_FLAGS = 60
 
 _TIME = r"ns|us|µs|ms|msecs?|s|secs?|seconds?|millis(?:econds)?"
 _PAIR = re2.compile(rf"([A-Za-z][\w.]{{0,40}})=([0-9]+(?:\.[0-9]+)?)({_TIME})?(?:[\s,;)]|$)")
@@ -48,6 +52,13 @@ _MACHINE = re2.compile(
     r"\b(?:[ABHLTV][0-9]{1,3}[0S]?|GB?[0-9]{2,3}|MI[0-9]{3}\w?|RTX ?\w+|Gaudi ?[0-9]|Instinct \w+|TPU ?v?\w+)\b"
 )
 """What cards a heading says were used."""
+
+_FLAG = re2.compile(r"(?:^|\s)(--[a-z][\w-]*)(?:[= ]([^\s-][^\s]*))?")
+_NO_MATTER = re2.compile(
+    r"(?i)port|host|seed|path|name|file|output|save|result|log|url|key|tokenizer|endpoint|dataset|model$|rm$|gpus$|ipc|shm"
+)
+_VARIANT = re2.compile(r"(?i)\b((?:with|without)(?: [A-Za-z][\w-]*){1,4})")
+"""How people say what one run had and another had not."""
 
 _HEADS = re2.compile(r"^\s*(?:#|\$ |> )")
 """A remark or a command: what follows was run so. Rules of a table with a title in them divide one run."""
@@ -132,6 +143,8 @@ class MeasuredRuns:
         self.runs: list[Run] = []
         self._version = _version_in(name.rpartition(".")[0] or name)
         self._machine = ""
+        self._variant: dict[str, str] = {}
+        self._commands: dict[str, dict[str, str]] = {}
         self._labels: dict[str, str] = {}
         self._loads: dict[str, float] = {}
         self._figures: dict[Measure, float] = {}
@@ -178,11 +191,18 @@ class MeasuredRuns:
         self._version = _version_in(text) or self._version
         cards = set(_MACHINE.findall(text))
         self._machine = cards.pop() if len(cards) == 1 else "" if cards else self._machine
+        program, flags = _command_in(text)
+        if program in self._commands or (flags and len(self._commands) < _MAX_TOLD):
+            self._commands[program] = flags
+        variant = _variant_in(text)
+        self._variant = {_RUN: variant} if variant else self._variant
 
     def _end(self) -> None:
         """The figures of a run are complete."""
         if self._figures:
-            self.runs.append(Run(self._time, self._version, self._machine, self._labels, self._loads, self._figures))
+            flags = {name: value for each in self._commands.values() for name, value in each.items()}
+            labels = flags | self._variant | self._labels
+            self.runs.append(Run(self._time, self._version, self._machine, labels, self._loads, self._figures))
         self._labels, self._loads, self._figures, self._time = {}, {}, {}, 0.0
 
     def close(self) -> Sequence[Run]:
@@ -190,6 +210,19 @@ class MeasuredRuns:
         self._drawn(self._table.close(), self._time)
         self._end()
         return self.runs
+
+
+def _command_in(text: str) -> tuple[str, dict[str, str]]:
+    """The program that a command starts, by its first words, and its flags, but for those that change no pace."""
+    flags = {name: value for name, value in _FLAG.findall(text)[:_MAX_FLAGS] if _NO_MATTER.search(name) is None}
+    return " ".join(text.partition(" --")[0].split()[1:4]), flags
+
+
+def _variant_in(text: str) -> str:
+    """What a heading says a run was with, or without; the version is told by itself."""
+    found = _VARIANT.search(text)
+    phrase = " ".join(found.group(1).split()).lower() if found is not None else ""
+    return "" if _version_in(phrase) else phrase
 
 
 class _Number(NamedTuple):
@@ -328,6 +361,8 @@ def _by_version(runs: Sequence[Run], service: Subject) -> Iterator[Event]:
 def _by_label(runs: Sequence[Run], service: Subject) -> Iterator[Event]:
     names = sorted({name for run in runs for name in run.labels})
     for name in names:
+        is_setting = name.startswith("--") or name == _RUN
+        least = SLOWER if is_setting else SLOWER_KIND
         groups: dict[tuple[str, tuple[tuple[str, str], ...]], dict[str, list[Run]]] = {}
         for run in runs:
             rest = tuple(sorted((key, value) for key, value in run.labels.items() if key != name))
@@ -337,11 +372,19 @@ def _by_label(runs: Sequence[Run], service: Subject) -> Iterator[Event]:
             for values in groups.values()
             for slow in values
             for fast in values
-            if slow and fast and (slower := _slower(values[slow], values[fast], SLOWER_KIND)) is not None
+            if slow != fast
+            and (is_setting or (slow and fast))
+            and (slower := _slower(values[slow], values[fast], least)) is not None
         ]
         if found:
             worst, slow, fast = max(found, key=lambda one: one[0].times)
-            yield _event(worst, service, name, slow, fast, {"which": f"{name}={slow}"})
+            yield _event(worst, service, name, _spoken_label(name, slow), _spoken_label(name, fast), {"which": f"{name}={slow}"})
+
+
+def _spoken_label(name: str, value: str) -> str:
+    if not name.startswith("--"):
+        return value
+    return f"{name} {value}" if value else f"without {name}"
 
 
 def _slower(new: Sequence[Run], old: Sequence[Run], times: float) -> _Slower | None:
@@ -379,7 +422,7 @@ def _middle(values: Sequence[float]) -> float:
 def _event(found: _Slower, service: Subject, by: str, slow: str, fast: str, more: Mapping[str, str]) -> Event:
     slow, fast = redacted(slow, 80), redacted(fast, 80)
     name = " ".join(word for word in (_SPOKEN.get(found.measure.stat, found.measure.stat), found.measure.what) if word)
-    text = f"{name} is {_told(found.slow, found.measure)} with {slow} and {_told(found.fast, found.measure)} with {fast}"
+    text = f"{name} is {_told(found.slow, found.measure)} ({slow}) and {_told(found.fast, found.measure)} ({fast})"
     attrs = {
         "by": redacted(by, 40), "value": slow, "against": fast, "of": found.measure.what, "times": f"{found.times:.2f}",
         "slow": f"{found.slow:g}", "fast": f"{found.fast:g}",
