@@ -287,6 +287,16 @@ status:
 """
 
 
+def test_a_description_below_a_prompt(tmp_path: Path) -> None:
+    text = (
+        "$ kubectl -n llm describe pod chat-0     # 2025-03-04T10:22:31Z\nName:             chat-0\nNamespace:        llm\n"
+        "Events:\n  Type     Reason     Age                   From               Message\n"
+        "  ----     ------     ----                  ----               -------\n"
+        "  Warning  BackOff    3m11s (x48 over 13m)  kubelet            Back-off restarting failed container vllm in pod chat-0_llm\n"
+    )
+    assert "BackOff" in named(read(tmp_path, ENGINE_LOG + text, "engine-chat-0.log"), "kube")
+
+
 @pytest.mark.parametrize("form", ["yaml", "json", "line", "within"])
 def test_a_pod_as_it_is_printed(tmp_path: Path, form: str) -> None:
     """The same in every form: how it ended and when, what it was told, what it may have."""

@@ -422,7 +422,7 @@ def _middle(values: Sequence[float]) -> float:
 def _event(found: _Slower, service: Subject, by: str, slow: str, fast: str, more: Mapping[str, str]) -> Event:
     slow, fast = redacted(slow, 80), redacted(fast, 80)
     name = " ".join(word for word in (_SPOKEN.get(found.measure.stat, found.measure.stat), found.measure.what) if word)
-    text = f"{name} is {_told(found.slow, found.measure)} ({slow}) and {_told(found.fast, found.measure)} ({fast})"
+    text = f"{name} is {_told(found.slow, found.measure)} {_with(slow)} and {_told(found.fast, found.measure)} {_with(fast)}"
     attrs = {
         "by": redacted(by, 40), "value": slow, "against": fast, "of": found.measure.what, "times": f"{found.times:.2f}",
         "slow": f"{found.slow:g}", "fast": f"{found.fast:g}",
@@ -434,6 +434,10 @@ def _event(found: _Slower, service: Subject, by: str, slow: str, fast: str, more
 
 
 _SPOKEN = {"p50": "median"}
+
+
+def _with(label: str) -> str:
+    return label if label.startswith("with") else f"with {label}"
 
 
 def _told(value: float, measure: Measure) -> str:

@@ -30,7 +30,8 @@ _MAY_BEGIN = re2.compile(
         (
             rb"NVIDIA-SMI|NVSMI|^(?:Driver Version|Attached GPUs) |^GPU |^# ?(?:Date|gpu)",
             rb"^[a-z][\w.]+(?: \[\S+\])?, ?\w|^\s*GPU0\s",
-            rb"\b(?:NAMES?|PID|Filesystem|available|swpd)\b|(?:GPU|GFX)%|%util|^LAST SEEN|^NAMESPACE|^(?:- )?apiVersion: |^[\[{]",
+            rb"\b(?:NAMES?|PID|Filesystem|available|swpd)\b|(?:GPU|GFX)%|%util|^LAST SEEN|^NAMESPACE",
+            rb"^Name: |^(?:- )?apiVersion: |^[\[{]",
             rb"^=+ ?[\w -]*[Bb]enchmark|GenAI-Perf|AIPerf|^Running \d|^Summary:|\.\.: ",
             rb"^Collecting env|^PyTorch version|^CUDA available",
             rb"^(?:export |- )?[A-Z]{2,}[A-Z0-9_]*=|^[a-z ]{4,60}\(|^\| *Diagnostic|^CA '|^hca_id",
