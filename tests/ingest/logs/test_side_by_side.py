@@ -150,6 +150,14 @@ def test_prompts_beyond_one_length_are_counted_alike() -> None:
     assert event.attrs["count"] == "4"
 
 
+@pytest.mark.parametrize("mark", [" | ", ",", "\t", "    "])
+def test_counts_in_a_table(mark: str) -> None:
+    rows = [mark.join(("doc", "tokens sent", "prompt_eval_count")), "---" if mark == " | " else ""]
+    rows += [mark.join((f"d{sent}", str(sent), str(min(sent, 4096)))) for sent in SENT]
+    (event,) = counted(rows)
+    assert (event.attrs["limit"], event.attrs["sent"], event.attrs["field"]) == ("4096", "tokens_sent", "prompt_eval_count")
+
+
 @given(st.permutations(SENT), st.integers(2200, 4000))
 def test_the_order_of_requests_is_nothing(order: list[int], limit: int) -> None:
     lines = [f'{{"prompt_chars": {4 * sent}, "usage": {{"prompt_tokens": {min(sent, limit)}}}}}' for sent in order]

@@ -26,6 +26,10 @@ SPREAD = 1.6
 
 _MAX_LINES = 5000
 _MAX_FIELDS = 24
+_MAX_DIGITS = 12
+_MAX_LINE = 1000
+_BLANKS = re2.compile(r"\s{2,}")
+_RULE = re2.compile(rb"^[\s|:+=-]*$")
 _PAIR = re2.compile(rb'([A-Za-z_][\w.]{0,60})"?[=:] ?"?(\d{1,12})(?:["\s,;})\]]|$)')
 _STATUS = re2.compile(rb'(?i)(?:^|[\s"_{,])(?:status(?:_code)?|code|http)"?[=:] ?"?([1-5]\d\d)\b')
 _OF_PROMPTS = re2.compile(
@@ -67,12 +71,15 @@ class CappedCounts:
     window: Window
     source: str
     _lines: list[_Seen] = field(default_factory=list)
+    _heads: list[str] = field(default_factory=list)
 
     def feed(self, line: bytes, time: float) -> None:
-        """Takes the counts of a line, if it has some of an answered request."""
-        if b"prompt" not in line and b"input" not in line and b"context" not in line:
-            return
+        """Takes the counts of a line of an answered request: by their names, or below a heading that names them."""
         if len(self._lines) >= _MAX_LINES or not self.window.start <= time <= self.window.end:
+            return
+        if self._heads and self._row(line, time):
+            return
+        if b"prompt" not in line and b"input" not in line and b"context" not in line:
             return
         status = _STATUS.search(line)
         if status is not None and not status.group(1).startswith(b"2"):
@@ -81,6 +88,28 @@ class CappedCounts:
         numbers = {name.decode(): int(value) for name, value in found}
         if any(map(_counts_prompts, numbers)):
             self._lines.append(_Seen(time, numbers))
+        elif not numbers:
+            self._head(line)
+
+    def _head(self, line: bytes) -> None:
+        """Takes a line that may head columns of counts."""
+        heads = [cell.strip().lower().replace(" ", "_") for cell in _cells(line)]
+        if 2 <= len(heads) <= _MAX_FIELDS and any(map(_counts_prompts, heads)):
+            self._heads = heads
+
+    def _row(self, line: bytes, time: float) -> bool:
+        """Takes a row of numbers below a heading; false if it is none, and the table has ended."""
+        cells = _cells(line)
+        if _RULE.search(line) is not None:
+            return True
+        if len(cells) != len(self._heads):
+            self._heads = []
+            return False
+        told = zip(self._heads, cells, strict=True)
+        numbers = {head: int(cell) for head, cell in told if cell.isdecimal() and len(cell) <= _MAX_DIGITS}
+        if any(map(_counts_prompts, numbers)):
+            self._lines.append(_Seen(time, numbers))
+        return True
 
     def events(self) -> Iterator[Event]:
         """The number that prompts were counted to, if there is one."""
@@ -111,6 +140,13 @@ class CappedCounts:
             if _is_a_limit(capped, [one for one in pairs if one[2] < limit]):
                 return _Cap(counted, sent, limit, tuple(time for time, _, _ in capped), max(one[1] for one in capped))
         return _alone(counted, limit, lines)
+
+
+def _cells(line: bytes) -> list[str]:
+    """What stands between bars, tabs, commas, or two blanks and more."""
+    text = line[:_MAX_LINE].decode("utf-8", "replace").strip().strip("|").strip()
+    mark = next((one for one in ("|", "\t", ",") if one in text), "")
+    return [cell.strip() for cell in (text.split(mark) if mark else _BLANKS.split(text))]
 
 
 def _counts_prompts(name: str) -> bool:
