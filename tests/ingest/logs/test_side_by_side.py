@@ -150,6 +150,11 @@ def test_prompts_beyond_one_length_are_counted_alike() -> None:
     assert event.attrs["count"] == "4"
 
 
+def test_lengths_that_a_sentence_tells() -> None:
+    (event,) = counted([f"sent {sent} tokens -> usage prompt_tokens: {min(sent + 9, 4096)} finish_reason=stop" for sent in SENT])
+    assert (event.attrs["limit"], event.attrs["known"]) == ("4096", "yes")
+
+
 @pytest.mark.parametrize("mark", [" | ", ",", "\t", "    "])
 def test_counts_in_a_table(mark: str) -> None:
     rows = [mark.join(("doc", "tokens sent", "prompt_eval_count")), "---" if mark == " | " else ""]

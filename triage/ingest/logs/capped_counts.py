@@ -31,6 +31,9 @@ _MAX_LINE = 1000
 _BLANKS = re2.compile(r"\s{2,}")
 _RULE = re2.compile(rb"^[\s|:+=-]*$")
 _PAIR = re2.compile(rb'([A-Za-z_][\w.]{0,60})"?[=:] ?"?(\d{1,12})(?:["\s,;})\]]|$)')
+_BARE = re2.compile(rb"[ (]([0-9]{2,12}) ")
+"""A number in a sentence, which is known by its place among the others: ``sent 5200 tokens``."""
+
 _STATUS = re2.compile(rb'(?i)(?:^|[\s"_{,])(?:status(?:_code)?|code|http)"?[=:] ?"?([1-5]\d\d)\b')
 _OF_PROMPTS = re2.compile(
     r"(?i)(?:^|[._])(?:n_?)?(?:prompt|input|context)[._]?(?:eval|processed|computed|read|used)?[._]?(?:tokens?|count|n|len(?:gth)?)?(?:[._]?count)?$"
@@ -86,6 +89,8 @@ class CappedCounts:
             return
         found = _PAIR.findall(line)[:_MAX_FIELDS]
         numbers = {name.decode(): int(value) for name, value in found}
+        bare = _BARE.findall(line)[:_MAX_FIELDS] if numbers else []
+        numbers |= {f"number {place}": int(value) for place, value in enumerate(bare, 1)}
         if any(map(_counts_prompts, numbers)):
             self._lines.append(_Seen(time, numbers))
         elif not numbers:

@@ -359,7 +359,7 @@ def _by_version(runs: Sequence[Run], service: Subject) -> Iterator[Event]:
 
 
 def _by_label(runs: Sequence[Run], service: Subject) -> Iterator[Event]:
-    names = sorted({name for run in runs for name in run.labels})
+    names = sorted({name for run in runs for name, value in run.labels.items() if not value.replace(".", "").isdecimal()})
     for name in names:
         is_setting = name.startswith("--") or name == _RUN
         least = SLOWER if is_setting else SLOWER_KIND
