@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
 from http import HTTPStatus
+from threading import Lock
 from typing import Any, TypeVar
 
 from prometheus_api_client import PrometheusConnect
@@ -33,10 +34,10 @@ from triage.sdk.parts import (
     Question,
     Survey,
     census,
-    in_columns,
     is_much,
     prometheus_api,
     questions,
+    read_matrix,
     scrape_interval,
     unique,
 )
@@ -79,13 +80,16 @@ class _Wire(HTTPAdapter):
 
     :param timeout: seconds for one whole answer
     :param pace: how hard the server may be asked
+    :param known: what answers said before
     :param warnings: what the server had to say beside its answers
     :param date: when the last answer was sent, by the sender's clock, Unix seconds; 0 if it did not say
     """
 
-    def __init__(self, client: http.Client, timeout: float, pace: http.Pace) -> None:
+    def __init__(self, client: http.Client, timeout: float, pace: http.Pace, known: Known) -> None:
         super().__init__()
         self.client = client
+        self.known = known
+        self.reading = Lock()
         self.timeout = timeout
         self.pace = pace
         self.warnings: dict[str, None] = {}
@@ -102,7 +106,8 @@ class _Wire(HTTPAdapter):
                 answer = self._asked(request)
                 self.date = _moment(answer.headers.get("date", ""))
                 wish = http.retry_after(answer.headers.get("retry-after", ""), self.date)
-                good = prometheus_api.read_answer(answer.status, answer.path, answer.body)
+                with self.reading:
+                    good = prometheus_api.read_answer(answer.status, answer.path, answer.body, self.known)
             except http.AskError as error:
                 self._failed(error, wish)
                 raise
@@ -155,16 +160,16 @@ class _Server:
     :param name: its address without credentials, for messages
     :param troubles: reason -> metrics and signals that stay unknown for it
     :param lost: signal -> which metric of it was asked for in vain, and why
-    :param known: labels of series that were read, each once
+    :param known: what answers said before
     """
 
     request: Request
     name: str
     wire: _Wire
     api: PrometheusConnect
+    known: Known
     troubles: dict[str, list[str]] = field(default_factory=dict)
     lost: dict[str, str] = field(default_factory=dict)
-    known: Known = field(default_factory=dict)
 
     @property
     def halted(self) -> bool:
@@ -212,10 +217,10 @@ class _Server:
         span = round(min(_INTERVAL_SPAN, max(window.end - window.baseline_start, 300.0)))
         params = {"time": f"{window.end:.3f}", **self._limits()}
         found: dict[str, float] = {}
-        for one in self._told(lambda: list(self.api.custom_query(f"{selector}[{span}s]", params=params))):
-            job = one.get("metric", {}).get("job", "")
-            times, _ = in_columns(one.get("values", ()))
-            found[job] = max(found.get(job, 0.0), scrape_interval(times))
+        query = f"{selector}[{span}s]"
+        for one in self._told(lambda: read_matrix("up", list(self.api.custom_query(query, params=params)), rate=False)):
+            job = one.labels.get("job", "")
+            found[job] = max(found.get(job, 0.0), scrape_interval(one.times))
         return {job: interval for job, interval in found.items() if interval > 0}
 
     def counted(self, queries: Sequence[Query], window: Window) -> list[Query]:
@@ -376,11 +381,13 @@ def _connect(request: Request) -> _Server:
     given = request.service.prometheus or ""
     base = prometheus_api.address(given).geturl()
     access = http.access_of(prometheus_api.VARIABLE, request.environ, given)
-    wire = _Wire(http.Client(access, MAX_BYTES), request.timeout, http.Pace(WORKERS, request.stop))
+    known = Known()
+    wire = _Wire(http.Client(access, MAX_BYTES), request.timeout, http.Pace(WORKERS, request.stop), known)
     session = Session()
     session.trust_env = False
     session.mount(f"{base}/", wire)
-    return _Server(request, http.quoted(base), wire, PrometheusConnect(base, headers=dict(access.headers), session=session))
+    api = PrometheusConnect(base, headers=dict(access.headers), session=session)
+    return _Server(request, http.quoted(base), wire, api, known)
 
 
 class PrometheusCollector:

@@ -4,9 +4,9 @@ from triage.ingest import nvml
 from triage.ingest.host import engines, processes, procfs
 from triage.ingest.metrics.naming import GENERIC, Index, index_names, is_engine_name
 from triage.ingest.prometheus import api as prometheus_api
-from triage.ingest.prometheus.columns import in_columns
+from triage.ingest.prometheus.columns import Known
 from triage.ingest.prometheus.discovery import Survey
-from triage.ingest.prometheus.promql import Known, Query, scrape_interval, unique
+from triage.ingest.prometheus.promql import Query, read_matrix, scrape_interval, unique
 from triage.ingest.prometheus.questions import Census, Question, census, is_much, questions
 
 __all__ = [
@@ -19,7 +19,6 @@ __all__ = [
     "Survey",
     "census",
     "engines",
-    "in_columns",
     "index_names",
     "is_engine_name",
     "is_much",
@@ -28,6 +27,7 @@ __all__ = [
     "procfs",
     "prometheus_api",
     "questions",
+    "read_matrix",
     "scrape_interval",
     "unique",
 ]

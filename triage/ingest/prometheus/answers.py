@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, InstanceOf, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from triage.errors import DataError, quoted
-from triage.ingest.prometheus.columns import Samples, in_columns, read_plain
+from triage.ingest.prometheus.columns import in_columns, measured, read_plain
 from triage.ingest.raw import RawSeries
 from triage.model.recording import Floats
 
@@ -49,7 +49,7 @@ Reading = tuple[Time, _Histogram]
 
 class _MatrixSeries(_Part):
     metric: dict[str, str]
-    values: InstanceOf[Samples] | tuple[Sample, ...] = ()
+    values: tuple[Sample, ...] = ()
     histograms: tuple[Reading, ...] = ()
 
 
@@ -103,6 +103,14 @@ def parse_answer(body: bytes) -> list[RawSeries]:
     :param body: the body of the answer, JSON
     :raises DataError: it is no such answer, says that the query failed, or holds no series (a scalar, a string)
     """
+    if len(body) > MAX_BYTES:
+        raise DataError(
+            f"the saved Prometheus answer has {len(body)} bytes; at most {MAX_BYTES} are read",
+            "ask for less time or fewer series",
+        )
+    plain = read_plain(body)
+    if plain is not None and (plain.get("status"), plain["data"].get("resultType")) == ("success", "matrix"):
+        return list(plain["data"]["result"])
     answer = _parsed(body)
     if isinstance(answer, _Failure):
         raise DataError(
@@ -118,14 +126,8 @@ def parse_answer(body: bytes) -> list[RawSeries]:
 
 def _parsed(data: bytes) -> _Success | _Failure:
     """The answer as typed parts."""
-    if len(data) > MAX_BYTES:
-        raise DataError(
-            f"the saved Prometheus answer has {len(data)} bytes; at most {MAX_BYTES} are read",
-            "ask for less time or fewer series",
-        )
     try:
-        plain = read_plain(data)
-        return _ANSWER.validate_json(data) if plain is None else _ANSWER.validate_python(plain)
+        return _ANSWER.validate_json(data)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(step) for step in first["loc"] if step not in ("success", "error", "matrix", "vector"))
@@ -139,18 +141,10 @@ def _unfolded(series: _MatrixSeries) -> Iterator[RawSeries]:
     """One series of the answer as series of single numbers; those without any number are passed over."""
     name = series.metric.get("__name__", "")
     labels = {label: value for label, value in series.metric.items() if label != "__name__"}
-    parts = [RawSeries(name, labels, *_measured(*in_columns(series.values)))]
+    parts = [RawSeries(name, labels, *measured(*in_columns(series.values)))]
     if series.histograms:
         parts += _classic(name, labels, series.histograms)
     yield from (part for part in parts if len(part.times))
-
-
-def _measured(times: Floats, values: Floats) -> tuple[Floats, Floats]:
-    """Finite samples in order of time, the last one where there are several at one moment."""
-    kept = np.isfinite(values)
-    times, values = times[kept][::-1], values[kept][::-1]
-    times, first = np.unique(times, return_index=True)
-    return times, values[first]
 
 
 def _classic(name: str, labels: dict[str, str], readings: tuple[Reading, ...]) -> list[RawSeries]:
@@ -158,7 +152,7 @@ def _classic(name: str, labels: dict[str, str], readings: tuple[Reading, ...]) -
     times = np.array([time for time, _ in readings])
 
     def series(suffix: str, values: Any, **more: str) -> RawSeries:
-        return RawSeries(name + suffix, labels | more, *_measured(times, np.array(values, dtype=np.float64)))
+        return RawSeries(name + suffix, labels | more, *measured(times, np.array(values, dtype=np.float64)))
 
     counts = [histogram.count for _, histogram in readings]
     bounds = _common_bounds([histogram.buckets for _, histogram in readings])

@@ -7,7 +7,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from triage.errors import TriageError
 from triage.ingest.http import AskError, Failure, quoted, refusal
-from triage.ingest.prometheus.columns import loads
+from triage.ingest.prometheus.columns import Known, loads
 
 VARIABLE = "TRIAGE_PROMETHEUS_"
 """How the names of the environment's variables begin that say how to be let in."""
@@ -38,15 +38,16 @@ def address(given: str) -> SplitResult:
     return SplitResult(parts.scheme, f"{name}:{port}" if port else name, path.rstrip("/"), "", "")
 
 
-def read_answer(status: int, path: str, body: bytes) -> dict[str, Any]:
+def read_answer(status: int, path: str, body: bytes, known: Known | None = None) -> dict[str, Any]:
     """The parsed answer, if it is a good one of the Prometheus API.
 
     :param status: of HTTP
     :param path: what was asked for
+    :param known: what answers said before
     :raises AskError: it is not
     """
     try:
-        parsed = loads(body)
+        parsed = loads(body, known)
     except (ValueError, RecursionError):
         parsed = None
     answer = parsed if isinstance(parsed, dict) else {}

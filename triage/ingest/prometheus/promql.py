@@ -13,8 +13,7 @@ from triage.classes import dataclass
 from triage.ingest.metrics.naming import Use
 from triage.ingest.owners.places import CARD_LABELS, GPU_LABELS, NODE_LABELS, POD_LABELS
 from triage.ingest.owners.subjects import OWNER_LABELS, SERVICE_LABELS
-from triage.ingest.prometheus.answers import parse_answer
-from triage.ingest.prometheus.columns import Samples, in_columns
+from triage.ingest.prometheus.columns import Known, in_columns, measured
 from triage.ingest.raw import RawSeries
 from triage.model.arrays import median
 from triage.model.recording import Floats, Window
@@ -391,43 +390,35 @@ def _condition(label: str, patterns: Collection[str]) -> Matcher | None:
     return Matcher(label, "=~" if _MEANS_SOMETHING.search(first) else "=", first)
 
 
-Known = dict[tuple[tuple[str, str], ...], Mapping[str, str]]
-"""Labels of the series of some answers: those of the same labels share them as one object."""
-
-
-def read_matrix(metric: str, result: Sequence[Mapping[str, Any]], *, rate: bool, known: Known | None = None) -> list[RawSeries]:
+def read_matrix(
+    metric: str, result: Sequence[RawSeries | Mapping[str, Any]], *, rate: bool, known: Known | None = None
+) -> list[RawSeries]:
     """The series of a range query's answer under the name of the metric that was asked for; NaN and infinity are no measurements.
 
     :param result: ``data.result`` of the answer
     :param rate: whether the values are per second
-    :param known: labels of series that were read before; those of these are added
+    :param known: what answers said before
     :raises KeyError, TypeError, ValueError, AttributeError: it is not what the API documents
     """
     found: list[RawSeries] = []
-    known = {} if known is None else known
+    known = known or Known()
     for one in result:
-        told = tuple([(name, str(value)) for name, value in one["metric"].items() if name != "__name__"])
-        labels = known.get(told) or known.setdefault(told, dict(told))
+        if isinstance(one, RawSeries):
+            found.append(one if (one.name, one.rate) == (metric, rate) else replace(one, name=metric, rate=rate))
+            continue
+        labels = known.same({name: str(value) for name, value in one["metric"].items() if name != "__name__"})
         if one.get("histograms"):
             found += _native(metric, labels, one["histograms"], rate=rate)
-        times, values = _measured(one.get("values", ()))
+        times, values = measured(*in_columns(one.get("values", ())))
         if len(times):
             found.append(RawSeries(metric, labels, times, values, rate))
     return found
 
 
-def _measured(told: Samples | Sequence[Sequence[Any]]) -> tuple[Floats, Floats]:
-    """Times and finite values of what an answer says of a series, in order of time."""
-    if isinstance(told, Samples) and told.in_order:
-        return told.times, told.values
-    times, values = in_columns(told)
-    known = np.isfinite(times) & np.isfinite(values)
-    times, index = np.unique(times[known], return_index=True)
-    return times, values[known][index]
-
-
 def _native(metric: str, labels: Mapping[str, str], readings: object, *, rate: bool) -> list[RawSeries]:
     """A native histogram in the classic form."""
+    from triage.ingest.prometheus.answers import parse_answer  # of few servers; it loads a library
+
     series = [{"metric": {**labels, "__name__": metric}, "histograms": readings}]
     body = json.dumps({"status": "success", "data": {"resultType": "matrix", "result": series}})
     return [RawSeries(one.name, one.labels, one.times, one.values, rate) for one in parse_answer(body.encode())]

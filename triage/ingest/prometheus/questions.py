@@ -14,10 +14,10 @@ from math import ceil
 from typing import Any
 
 from triage.classes import dataclass
+from triage.ingest.prometheus.columns import Known
 from triage.ingest.prometheus.promql import (
     LAST_INTERVALS,
     Grid,
-    Known,
     Matchers,
     Query,
     grid_of,
@@ -117,19 +117,20 @@ class Question:
             return [Question((query,))]
         return [Question((replace(query, grid=half),)) for half in query.grid.parts(2)] if in_time else []
 
-    def read(self, result: Sequence[Mapping[str, Any]], known: Known | None = None) -> list[RawSeries]:
+    def read(self, result: Sequence[RawSeries | Mapping[str, Any]], known: Known | None = None) -> list[RawSeries]:
         """The series of an answer, each under the name of the metric that it is of.
 
         :param result: ``data.result`` of the answer
-        :param known: labels of series of other answers
+        :param known: what answers said before
         :raises KeyError, TypeError, ValueError, AttributeError: it is not what the API documents
         """
         if not (self.raw or self.grid):
             (query,) = self.queries
             return read_matrix(query.metric, result, rate=query.rate, known=known)
-        by_name: dict[str, list[Mapping[str, Any]]] = {}
+        by_name: dict[str, list[RawSeries | Mapping[str, Any]]] = {}
         for one in result:
-            by_name.setdefault(str(one["metric"].get("__name__")), []).append(one)
+            name = one.name if isinstance(one, RawSeries) else str(one["metric"].get("__name__"))
+            by_name.setdefault(name, []).append(one)
         told = ((query.metric, by_name.get(query.metric, ())) for query in self.queries)
         return [one for metric, some in told for one in read_matrix(metric, some, rate=False, known=known)]
 
