@@ -1,6 +1,7 @@
 """What a source says before a dialect has read it: samples by name and labels."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 
 from triage.classes import dataclass
 from triage.model.recording import Floats
@@ -26,3 +27,58 @@ class RawSeries:
     rate: bool = False
     added: frozenset[str] = frozenset()
     shown_at: str = ""
+
+
+class Layout:
+    """Labels and moments of some series.
+
+    Most metrics of a program have those of its other metrics, and what these two alone tell is found out once for all of them.
+    """
+
+    def __init__(self, series: Sequence[RawSeries]) -> None:
+        self.labels = [one.labels for one in series]
+        self.times = [one.times for one in series]
+
+    @cached_property
+    def spans(self) -> list[tuple[float, float]]:
+        """First and last moment of each, Unix seconds; (0, 0) of one without any."""
+        known: dict[int, tuple[float, float]] = {}
+        for times in self.times:
+            if id(times) not in known:
+                known[id(times)] = (float(times[0]), float(times[-1])) if len(times) else (0.0, 0.0)
+        return [known[id(times)] for times in self.times]
+
+    @cached_property
+    def span(self) -> tuple[float, float]:
+        """First and last moment of all."""
+        whole = set(self.spans)
+        return min(begin for begin, _ in whole), max(end for _, end in whole)
+
+
+class Layouts:
+    """The layout of some series, the same object for the same labels and moments (which series share as objects)."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[tuple[int, ...], tuple[int, ...]], Layout] = {}
+
+    def of(self, series: Sequence[RawSeries]) -> Layout:
+        """The layout of some series."""
+        key = tuple([id(one.labels) for one in series]), tuple([id(one.times) for one in series])
+        return self._known.get(key) or self._known.setdefault(key, Layout(series))
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """All series of one name."""
+
+    name: str
+    series: Sequence[RawSeries]
+    layout: Layout
+
+
+def metrics_of(series: Iterable[RawSeries], layouts: Layouts) -> list[Metric]:
+    """Series by name, in the order of their first ones."""
+    by_name: dict[str, list[RawSeries]] = {}
+    for one in series:
+        by_name.setdefault(one.name, []).append(one)
+    return [Metric(name, some, layouts.of(some)) for name, some in by_name.items()]

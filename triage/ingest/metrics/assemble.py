@@ -11,7 +11,7 @@ import numpy as np
 
 from triage.classes import dataclass
 from triage.ingest.metrics.finding import Finder, Made, metric_of
-from triage.ingest.metrics.naming import Group, Use, Ways
+from triage.ingest.metrics.naming import Column, Group, Use, Ways
 from triage.ingest.metrics.rates import (
     STALENESS_STEPS,
     Samples,
@@ -24,7 +24,7 @@ from triage.ingest.metrics.rates import (
     to_rates,
     within_buckets,
 )
-from triage.ingest.raw import RawSeries
+from triage.ingest.raw import Metric, RawSeries
 from triage.model.arrays import distinct
 from triage.model.dialect import Entry
 from triage.model.recording import (
@@ -82,15 +82,16 @@ _Target = tuple[str, str]
 class Assembler:
     """Turns groups of series into signals and keeps what was strange.
 
-    :param series: all series of the source, of other services, too
+    :param metrics: all series of the source, of other services, too
     :param step: usual distance of samples, seconds
     """
 
-    def __init__(self, series: Iterable[RawSeries], step: float) -> None:
-        self._company, self._finder = _Company(series), Finder(series)
+    def __init__(self, metrics: Sequence[Metric], step: float) -> None:
+        self._company, self._finder = _Company(metrics), Finder(one for metric in metrics for one in metric.series)
         self._done = Made()
         self._panels: list[Panel] = []
         self._subjects: dict[tuple[Subject, ...], tuple[Subject, ...]] = {}
+        self._ordered: dict[tuple[Subject, ...], tuple[list[int], bool]] = {}
         self._lone: list[Series] = []
         self._spread: list[HistogramPanel] = []
         self._lone_histograms: list[Histogram] = []
@@ -98,8 +99,40 @@ class Assembler:
         self._faults: dict[tuple[str, str], dict[Subject, str]] = {}
         self._events: dict[tuple[str, Subject], tuple[float, str, str, str]] = {}
 
-    def add(self, signals: Iterable[Ways]) -> None:
+    def add(self, columns: Iterable[Column]) -> None:
         """Makes each signal of each subject; those of one entry that are made of alike series are made side by side."""
+        by_signal: dict[str, list[Column]] = {}
+        for column in columns:
+            by_signal.setdefault(column.use.entry.signal, []).append(column)
+        for some in by_signal.values():
+            if len(some) == 1 and self._is_plain(some[0]):
+                self._add_column(some[0])
+            else:
+                self._add_groups(_ways_of(some))
+
+    def _is_plain(self, column: Column) -> bool:
+        """Whether a column has one series of each subject, whose samples count."""
+        entry = column.use.entry
+        is_number = entry.type != "histogram" and not entry.items and not any(one.rate for one in column.series)
+        return is_number and self._in_order(column.subjects)[1]
+
+    def _in_order(self, subjects: tuple[Subject, ...]) -> tuple[list[int], bool]:
+        """Places of subjects in their order, and whether each is there once."""
+        if subjects not in self._ordered:
+            order = sorted(range(len(subjects)), key=subjects.__getitem__)
+            self._ordered[subjects] = order, len(set(subjects)) == len(subjects)
+        return self._ordered[subjects]
+
+    def _add_column(self, column: Column) -> None:
+        """Signals of one series each."""
+        order, _ = self._in_order(column.subjects)
+        use = column.use
+        for places in _alike([column.series[place].times for place in order]):
+            rows = [(use, column.series[order[place]], column.subjects[order[place]]) for place in places]
+            self._add_block(rows)
+
+    def _add_groups(self, signals: Iterable[Ways]) -> None:
+        """Signals of several series each, or to which there are several ways."""
         plain: dict[tuple[int, _Rows], list[Group]] = {}
         for ways in signals:
             group, rows = _only(ways), None
@@ -110,34 +143,37 @@ class Assembler:
             else:
                 plain.setdefault((id(group.use.entry), rows), []).append(group)
         for (_, rows), groups in plain.items():
-            for alike in _alike(groups):
+            groups.sort(key=attrgetter("subject"))
+            for places in _alike([group.parts[0][1].times for group in groups]):
+                alike = [groups[place] for place in places]
                 if rows:
                     self._add_distributions(alike, rows)
                 else:
-                    self._add_block(alike)
+                    self._add_block([(*group.parts[0], group.subject) for group in alike])
 
-    def _add_block(self, groups: Sequence[Group]) -> None:
-        """Signals of one entry, all read at the same moments; one in which anything is odd is made by itself."""
-        use = groups[0].use
-        times = groups[0].parts[0][1].times
-        rows = np.stack([group.parts[0][1].values for group in groups])
-        odd = np.zeros(len(groups), dtype=bool)
+    def _add_block(self, rows: "Sequence[_Row]") -> None:
+        """Signals of one entry, each of one series, all read at the same moments; one in which anything is odd by itself."""
+        use, first, _ = rows[0]
+        times = first.times
+        values = np.stack([one.values for _, one, _ in rows])
+        odd = np.zeros(len(rows), dtype=bool)
         if use.entry.type == "counter":
-            growth = np.diff(rows)
-            odd = np.array([len(times) < 2 or not self._goes_on(group) for group in groups]) | (growth < 0).any(axis=1)
-            times, rows = times[1:], growth / np.diff(times)
+            growth = np.diff(values)
+            odd = np.array([len(times) < 2 or not self._goes_on([one], use) for _, one, _ in rows]) | (growth < 0).any(axis=1)
+            times, values = times[1:], growth / np.diff(times)
         for none in _none_values(use):
-            odd |= (rows == none).any(axis=1)
+            odd |= (values == none).any(axis=1)
         signal = catalogue()[use.entry.signal]
-        rows = _flags(rows, use.entry) * use.entry.scale + use.entry.offset
-        odd |= ((rows < signal.low) | (rows > signal.high)).any(axis=1)
-        for group in compress(groups, odd.tolist()):
-            self._add(_ways(group))
-        plain = list(compress(groups, (~odd).tolist()))
+        values = _flags(values, use.entry) * use.entry.scale + use.entry.offset
+        odd |= ((values < signal.low) | (values > signal.high)).any(axis=1)
+        for row in compress(rows, odd.tolist()):
+            self._add(_ways(_group_of(row)))
+        plain = list(compress(rows, (~odd).tolist())) if odd.any() else rows
         if plain:
-            read = partial(_chosen, rows[~odd])
-            subjects = self._whom(plain)
-            self._panels.append(Panel(signal.name, use.dialect.name, subjects, times, read, partial(self._origins, plain)))
+            read = partial(_chosen, values[~odd] if odd.any() else values)
+            subjects = self._whom(tuple([subject for _, _, subject in plain]))
+            origins = partial(self._origins_of_rows, plain)
+            self._panels.append(Panel(signal.name, use.dialect.name, subjects, times, read, origins))
 
     def _add_distributions(self, groups: Sequence[Group], rows: "_Rows") -> None:
         """Distributions of one entry, all read at the same moments in the same buckets; one in which anything is odd alone.
@@ -146,7 +182,8 @@ class Assembler:
         """
         use, times = groups[0].use, groups[0].parts[0][1].times
         growth = np.diff(np.array([[one.values for _, one in group.parts] for group in groups]))
-        odd = np.array([not self._goes_on(group) for group in groups]) | (growth < 0).any(axis=(1, 2))
+        odd = np.array([not self._goes_on([one for _, one in group.parts], use) for group in groups])
+        odd |= (growth < 0).any(axis=(1, 2))
         times, rates = times[1:], growth / np.diff(times)
         place = {row: number for number, row in enumerate(rows)}
         of_bound = {bound: number for (part, bound), number in place.items() if part == "bucket"}
@@ -160,15 +197,14 @@ class Assembler:
         if plain:
             sums = place.get(("sum", np.inf))
             told = np.full((len(groups), len(times)), np.nan) if sums is None else rates[:, sums] * use.entry.scale
-            subjects = self._whom(plain)
+            subjects = self._whom(tuple([group.subject for group in plain]))
             read = partial(_both_chosen, inside[~odd], told[~odd])
             scaled = np.array(bounds) * use.entry.scale
             origins = partial(self._origins, plain)
             self._spread.append(HistogramPanel(use.entry.signal, use.dialect.name, subjects, times, scaled, read, origins))
 
-    def _whom(self, groups: Iterable[Group]) -> tuple[Subject, ...]:
-        """Whose groups are; panels of the same subjects share them as one object, so that these are placed once."""
-        subjects = tuple(group.subject for group in groups)
+    def _whom(self, subjects: tuple[Subject, ...]) -> tuple[Subject, ...]:
+        """Subjects; panels of the same ones share them as one object, so that these are placed once."""
         return self._subjects.setdefault(subjects, subjects)
 
     def _origins(self, groups: Sequence[Group], some: Chosen) -> list[Origin]:
@@ -176,10 +212,13 @@ class Assembler:
         places = np.arange(len(groups))[some].tolist()
         return [self._finder.origin(groups[place], Made()) for place in places]
 
-    def _goes_on(self, group: Group) -> bool:
-        """Whether the running totals of a group, all at the same moments, are there from the first scrape on."""
-        programs = group.use.dialect.scope in _PROGRAMS
-        return not programs or all(self._company.of(one, group) is None for _, one in group.parts)
+    def _origins_of_rows(self, rows: "Sequence[_Row]", some: Chosen) -> list[Origin]:
+        """The same of signals of one series each."""
+        return self._origins([_group_of(rows[place]) for place in np.arange(len(rows))[some].tolist()], slice(None))
+
+    def _goes_on(self, series: Sequence[RawSeries], use: Use) -> bool:
+        """Whether running totals, all at the same moments, are there from the first scrape on."""
+        return use.dialect.scope not in _PROGRAMS or all(self._company.of_program(one) is None for one in series)
 
     def _add(self, ways: Ways) -> None:
         """Makes one signal of one subject of the best way that gives it.
@@ -303,7 +342,7 @@ class Assembler:
         if len(times) < 2 or any(one.rate or not _same(one.times, times) for _, one in group.parts):
             return None
         growth = np.diff(np.stack([one.values for _, one in group.parts]))
-        if (growth < 0).any() or not self._goes_on(group):
+        if (growth < 0).any() or not self._goes_on([one for _, one in group.parts], group.use):
             return None
         rates = growth / np.diff(times)
         return [_Piece(use, one, times[1:], own) for (use, one), own in zip(group.parts, rates, strict=True)]
@@ -418,14 +457,43 @@ def _ways(group: Group) -> Ways:
     return {(group.use.order, group.use.rank): group}
 
 
-def _alike(groups: Sequence[Group]) -> Iterable[list[Group]]:
-    """Groups of one series each, by the moments at which it was read; in each the subjects are sorted."""
-    found: dict[bytes, list[Group]] = {}
+def _alike(read: Sequence[Floats]) -> Iterable[list[int]]:
+    """Places of series that were read at the same moments.
+
+    :param read: the moments of each
+    """
+    found: dict[bytes, list[int]] = {}
     written: dict[int, bytes] = {}
-    for group in sorted(groups, key=attrgetter("subject")):
-        times = group.parts[0][1].times
+    for place, times in enumerate(read):
         moments = written.get(id(times)) or written.setdefault(id(times), times.tobytes())
-        found.setdefault(moments, []).append(group)
+        found.setdefault(moments, []).append(place)
+    return found.values()
+
+
+_Row = tuple[Use, RawSeries, Subject]
+"""A signal of one series: how this is read, and whom it is about."""
+
+
+def _group_of(row: _Row) -> Group:
+    """A signal of one series as a group."""
+    use, one, subject = row
+    return Group(use, subject, [(use, one)])
+
+
+def _ways_of(columns: Iterable[Column]) -> Iterable[Ways]:
+    """The ways to one signal of each subject."""
+    found: dict[Subject, Ways] = {}
+    for column in columns:
+        use = column.use
+        key = use.order, use.rank
+        for one, subject in zip(column.series, column.subjects, strict=True):
+            ways = found.get(subject)
+            if ways is None:
+                ways = found[subject] = {}
+            group = ways.get(key)
+            if group is None:
+                group = ways[key] = Group(use, subject)
+            group.parts.append((use, one))
     return found.values()
 
 
@@ -466,31 +534,36 @@ class _Company:
     did not show before began at 0. What counts for longer than its exporter lives (a card's energy, a disk's bytes) did not.
     """
 
-    def __init__(self, series: Iterable[RawSeries]) -> None:
+    def __init__(self, metrics: Sequence[Metric]) -> None:
+        self._metrics = {metric.name: metric for metric in metrics}
         self._longest: dict[_Target, Floats] = {}
-        self._lives: dict[tuple[_Target, str], list[tuple[float, float]]] = {}
         self._starts: dict[_Target, float] = {}
-        for one in series:
-            target = _target(one)
-            if len(one.times) == 1 and (one.name == _START or one.name.endswith(_CREATED)):
-                self._starts[target] = max(self._starts.get(target, 0.0), float(one.values[0]))
-            if len(one.times) > len(self._longest.get(target, ())) and not one.name.startswith(_BY_SCRAPER):
-                self._longest[target] = one.times
-            self._lives.setdefault((target, one.name), []).append((float(one.times[0]), float(one.times[-1])))
-        self._begun: dict[tuple[_Target, str], tuple[list[float], list[float]]] = {}
+        self._begun: dict[str, dict[_Target, tuple[list[float], list[float]]]] = {}
+        for metric in metrics:
+            if metric.name == _START or metric.name.endswith(_CREATED):
+                for one in metric.series:
+                    if len(one.times) == 1:
+                        self._starts[_target(one)] = max(self._starts.get(_target(one), 0.0), float(one.values[0]))
+        for layout in dict.fromkeys(metric.layout for metric in metrics if not metric.name.startswith(_BY_SCRAPER)):
+            for labels, times in zip(layout.labels, layout.times, strict=True):
+                target = _target_of(labels)
+                if len(times) > len(self._longest.get(target, ())):
+                    self._longest[target] = times
 
     def of(self, one: RawSeries, group: Group) -> Floats | None:
-        """Times of scrapes that should have shown a counter; None if nothing says that it should have been there.
+        """Times of scrapes that should have shown a counter; None if nothing says that it should have been there."""
+        return self.of_program(one) if group.use.dialect.scope in _PROGRAMS else self._among_siblings(one, group)
+
+    def of_program(self, one: RawSeries) -> Floats | None:
+        """The same of a counter of a program that counts from its own start.
 
         Siblings that all ended before it began are the same counter under other labels.
         """
-        if group.use.dialect.scope not in _PROGRAMS:
-            return self._among_siblings(one, group)
         target = _target(one)
         scrapes = self._longest.get(target, one.times)
         if len(scrapes) <= len(one.times):
             return None
-        firsts, lasts = self._ordered((target, one.name))
+        firsts, lasts = self._lives(one.name)[target]
         elders = bisect_left(firsts, one.times[0])
         return None if elders and lasts[elders - 1] < one.times[0] else scrapes
 
@@ -507,17 +580,28 @@ class _Company:
         elders = [other.times for _, other in group.parts if other.times[0] < begin <= other.times[-1] and other.name == one.name]
         return max(elders, key=len) if elders else None
 
-    def _ordered(self, name: tuple[_Target, str]) -> tuple[list[float], list[float]]:
-        """When the children of a metric began, ascending, and until when any of those that began by then goes on."""
+    def _lives(self, name: str) -> dict[_Target, tuple[list[float], list[float]]]:
+        """By target, when the children of a metric began, ascending, and until when any of those that began by then goes on."""
         if name not in self._begun:
-            lives = sorted(self._lives[name])
-            self._begun[name] = [first for first, _ in lives], list(accumulate((last for _, last in lives), max))
+            lives: dict[_Target, list[tuple[float, float]]] = {}
+            layout = self._metrics[name].layout
+            for labels, span in zip(layout.labels, layout.spans, strict=True):
+                lives.setdefault(_target_of(labels), []).append(span)
+            self._begun[name] = {
+                target: ([first for first, _ in spans], list(accumulate((last for _, last in spans), max)))
+                for target, spans in ((target, sorted(some)) for target, some in lives.items())
+            }
         return self._begun[name]
 
 
 def _target(one: RawSeries) -> "_Target":
     """What tells the scrape target of a series from others."""
-    return one.labels.get("job", ""), one.labels.get("instance") or one.labels.get("pod", "")
+    return _target_of(one.labels)
+
+
+def _target_of(labels: Mapping[str, str]) -> "_Target":
+    """The same of labels."""
+    return labels.get("job", ""), labels.get("instance") or labels.get("pod", "")
 
 
 def _scrapes(pieces: Sequence[_Piece]) -> list[Floats]:

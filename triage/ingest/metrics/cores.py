@@ -1,6 +1,6 @@
 """What a source shows by itself and does not show here: an event for each metric of its core that a target never has."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 
 from triage.classes import dataclass
@@ -8,7 +8,7 @@ from triage.ingest.metrics.conditions import matches
 from triage.ingest.metrics.naming import Index, Use
 from triage.ingest.owners.places import POD_LABELS, first
 from triage.ingest.owners.subjects import Selection
-from triage.ingest.raw import RawSeries
+from triage.ingest.raw import Layout, Metric
 from triage.model.dialect import Dialect
 from triage.model.recording import Event, Subject, Window
 
@@ -30,7 +30,7 @@ class _Target:
     names: set[str] = field(default_factory=set)
 
 
-def missing_cores(series: Iterable[RawSeries], index: Index, selection: Selection, window: Window) -> tuple[Event, ...]:
+def missing_cores(metrics: Iterable[Metric], index: Index, selection: Selection, window: Window) -> tuple[Event, ...]:
     """Events of kind ``metric``, name ``core-missing``; attributes are the dialect, the metric and the signal that it would be.
 
     A source is looked at where it shows at least half of its core. What ended
@@ -39,7 +39,7 @@ def missing_cores(series: Iterable[RawSeries], index: Index, selection: Selectio
     cores = _cores(index)
     events = (
         _event(one, metric, signal, window)
-        for one in _targets(series, index, selection)
+        for one in _targets(metrics, index, selection)
         for metric, signal in _missing(one, cores[one.dialect.name])
     )
     return tuple(sorted(events, key=lambda event: (str(event.subject), event.source, event.attrs["metric"])))
@@ -64,21 +64,33 @@ def _cores(index: Index) -> dict[str, _Core]:
     return cores
 
 
-def _targets(series: Iterable[RawSeries], index: Index, selection: Selection) -> list[_Target]:
+def _targets(metrics: Iterable[Metric], index: Index, selection: Selection) -> list[_Target]:
     """What each target that is not another service's shows of each source that has a core."""
     found: dict[tuple[str, str, str], _Target | None] = {}
-    places: dict[int, tuple[str, str]] = {}  # series of the same labels share them
-    cored = {name: [use for use in uses if use.dialect.core] for name, uses in index.items()}
-    for one in series:
-        for dialect in _speakers(one, cored.get(one.name, ())):
-            where = places.get(id(one.labels)) or places.setdefault(id(one.labels), _place(one.labels))
-            place = dialect.name, *where
+    alike: dict[tuple[Layout, str], tuple[set[str], list[_Target]]] = {}
+
+    def targets(dialect: Dialect, layout: Layout) -> list[_Target]:
+        """The targets of some series that speak a dialect."""
+        shown = []
+        for labels, (begin, _) in zip(layout.labels, layout.spans, strict=True):
+            place = dialect.name, *_place(labels)
             if place not in found:
-                subject = selection.target(one.labels)
+                subject = selection.target(labels)
                 found[place] = _Target(dialect, subject) if subject else None
             if target := found[place]:
-                target.names.add(one.name)
-                target.begin = min(target.begin, float(one.times[0]))
+                target.begin = min(target.begin, begin)
+                shown.append(target)
+        return shown
+
+    for metric in metrics:
+        for dialect, layout in _spoken(metric, [use for use in index.get(metric.name, ()) if use.dialect.core]):
+            key = layout, dialect.name
+            if key not in alike:
+                alike[key] = set(), targets(dialect, layout)
+            alike[key][0].add(metric.name)
+    for names, shown in alike.values():
+        for target in shown:
+            target.names |= names
     return [target for target in found.values() if target]
 
 
@@ -87,16 +99,19 @@ def _place(labels: Mapping[str, str]) -> tuple[str, str]:
     return labels.get("job", ""), labels.get("instance") or first(labels, POD_LABELS)
 
 
-def _speakers(one: RawSeries, uses: Sequence[Use]) -> Iterator[Dialect]:
-    """The dialects that read a series.
+def _spoken(metric: Metric, uses: Iterable[Use]) -> Iterator[tuple[Dialect, Layout]]:
+    """The dialects that read series of a metric, and which these are.
 
     :param uses: readings of its name, by dialects with a core
     """
-    seen: set[str] = set()
+    by_dialect: dict[str, list[Use]] = {}
     for use in uses:
-        if use.dialect.name not in seen and matches(one.labels, use.entry):
-            seen.add(use.dialect.name)
-            yield use.dialect
+        by_dialect.setdefault(use.dialect.name, []).append(use)
+    for some in by_dialect.values():
+        if not all(use.entry.where for use in some):
+            yield some[0].dialect, metric.layout
+        elif series := [one for one in metric.series if any(matches(one.labels, use.entry) for use in some)]:
+            yield some[0].dialect, Layout(series)
 
 
 def _missing(target: _Target, core: _Core) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from triage.ingest.logs.signatures import XidCode
-from triage.ingest.metrics.naming import Ways
+from triage.ingest.metrics.naming import Column
 from triage.ingest.metrics.rates import STALENESS_STEPS
 from triage.model.recording import Event, Floats, Panel, Subject, Window
 
@@ -16,7 +16,7 @@ _DIGITS = 4
 
 
 def exporter_xids(
-    panels: Sequence[Panel], ways: Iterable[Ways], window: Window, step: float, codes: Mapping[str, XidCode]
+    panels: Sequence[Panel], columns: Iterable[Column], window: Window, step: float, codes: Mapping[str, XidCode]
 ) -> tuple[Event, ...]:
     """Events of kind ``xid`` for the codes that cards came to report in the baseline or the window.
 
@@ -24,15 +24,11 @@ def exporter_xids(
     leaves the gauge out until there is a code is known by the card's other series, which began earlier. Where reports are counted
     by code each rise is an event, so a code that comes again is seen, too.
 
-    :param ways: how signals are made, to find the series that count by code
+    :param columns: what signals are made of, to find the series that count by code
     :param step: usual distance between two samples, seconds
     :param codes: what each code means
     """
-    begun: dict[Subject, float] = {}
-    for panel in panels:
-        if panel.signal.startswith("gpu.") and len(panel.times):
-            first = float(panel.times[0])
-            begun.update((subject, min(begun.get(subject, np.inf), first)) for subject in panel.subjects)
+    begun = _begun([panel for panel in panels if panel.signal.startswith("gpu.") and len(panel.times)])
     staleness = STALENESS_STEPS * step
     last = (
         (subject, panel.dialect, time, code)
@@ -42,7 +38,7 @@ def exporter_xids(
         if values.any()
         for time, code in _new_codes(panel.times, values, begun[subject], staleness)
     )
-    found = {(subject, code, time): source for subject, source, time, code in [*_counted(ways, begun, staleness), *last]}
+    found = {(subject, code, time): source for subject, source, time, code in [*_counted(columns, begun, staleness), *last]}
     return tuple(
         _event(subject, time, code, source, codes.get(str(code)))
         for (subject, code, time), source in sorted(found.items())
@@ -50,17 +46,32 @@ def exporter_xids(
     )
 
 
-def _counted(ways: Iterable[Ways], begun: Mapping[Subject, float], staleness: float) -> Iterator[tuple[Subject, str, float, int]]:
+def _begun(panels: Iterable[Panel]) -> dict[Subject, float]:
+    """When something was first told of each subject; panels of the same subjects are looked at together."""
+    firsts: dict[tuple[Subject, ...], float] = {}
+    for panel in panels:
+        subjects = tuple(panel.subjects)
+        firsts[subjects] = min(firsts.get(subjects, np.inf), float(panel.times[0]))
+    begun: dict[Subject, float] = {}
+    for subjects, first in firsts.items():
+        begun.update((subject, min(begun.get(subject, np.inf), first)) for subject in subjects)
+    return begun
+
+
+def _counted(
+    columns: Iterable[Column], begun: Mapping[Subject, float], staleness: float
+) -> Iterator[tuple[Subject, str, float, int]]:
     """Subject, source, time and code of each rise of a series that counts reports of one code."""
-    for group in (group for slots in ways for group in slots.values()):
-        for use, one in group.parts:
-            code = one.labels.get(use.entry.code, "") if use.entry.code else ""
+    for column in columns:
+        use = column.use
+        for one, subject in zip(column.series, column.subjects, strict=True) if use.entry.code else ():
+            code = one.labels.get(use.entry.code, "")
             if not code.isdecimal() or len(code) > _DIGITS:
                 continue
-            since = begun.get(group.subject, np.inf)
+            since = begun.get(subject, np.inf)
             before = np.concatenate(([0.0 if one.times[0] - since > staleness else one.values[0]], one.values[:-1]))
             for time in one.times[one.values > before]:
-                yield group.subject, use.dialect.name, float(time), int(code)
+                yield subject, use.dialect.name, float(time), int(code)
 
 
 def _new_codes(times: Floats, values: Floats, begun: float, staleness: float) -> Iterator[tuple[float, int]]:

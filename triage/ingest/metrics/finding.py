@@ -51,7 +51,7 @@ class Finder:
     def __init__(self, series: Iterable[RawSeries]) -> None:
         self._by_name: dict[str, list[Found]] = {}
         for one in series:
-            self._by_name.setdefault(one.name, []).append(on_server(one.labels))
+            self._by_name.setdefault(one.name, []).append(one.labels)
         self._indexed: dict[tuple[str, tuple[str, ...]], dict[tuple[str, ...], list[Found]]] = {}
         self._plainest: dict[tuple[int, tuple[str, ...]], _Equal] = {}
 
@@ -126,7 +126,7 @@ class Finder:
         found = self._indexed.get((name, keys))
         if found is None:
             found = self._indexed[name, keys] = {}
-            for labels in self._by_name.get(name, ()):
+            for labels in map(on_server, self._by_name.get(name, ())):
                 found.setdefault(tuple([labels.get(key, "") for key in keys]), []).append(labels)
         return found
 

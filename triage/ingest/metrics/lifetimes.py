@@ -1,11 +1,11 @@
 """Metrics that end or change their name while their targets go on: events that no value can tell."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import field
 
 from triage.classes import dataclass
 from triage.ingest.metrics.conditions import matches
-from triage.ingest.metrics.naming import Use, Ways
+from triage.ingest.metrics.naming import Column, Use
 from triage.ingest.raw import RawSeries
 from triage.model.recording import Event, Subject, Window
 from triage.model.vocabulary import Kind, Scope, catalogue
@@ -64,20 +64,24 @@ class _Metric:
 Metrics = Collection[_Metric]
 
 
-def metric_events(ways: Iterable[Ways], window: Window, step: float) -> tuple[Event, ...]:
+def metric_events(columns: Sequence[Column], window: Window, step: float) -> tuple[Event, ...]:
     """Events of kind ``metric``: ``renamed`` (the old name ends, a newer one goes on), ``gone`` (it ends, and its targets go on).
 
     Only sources that always show all their metrics are looked at: engines and cards. What is there only while something is the
     case ends by its nature.
     """
-    metrics = _metrics(ways)
-    end = min(max((life.last for one in metrics for life in one.subjects.values()), default=window.end), window.end)
+    by_dialect: dict[str, list[Column]] = {}
+    for column in columns:
+        if column.use.dialect.scope in (Scope.REPLICA, Scope.GPU):
+            by_dialect.setdefault(column.use.dialect.name, []).append(column)
+    lasts = [column.layout.span[1] for some in by_dialect.values() for column in some]
+    end = min(max(lasts, default=window.end), window.end)
     silence = max(_LEAST_SILENCE, 6 * step)
-    by_dialect: dict[str, list[_Metric]] = {}
-    for one in metrics:
-        by_dialect.setdefault(one.use.dialect.name, []).append(one)
     events: list[Event] = []
-    for family in by_dialect.values():
+    for some in by_dialect.values():
+        if not _has_ended(some, end - silence):
+            continue
+        family = _metrics(some)
         lives = _lives(family)
         for one in family:
             events += list(_renamed(one, end, silence)) or list(_gone(one, family, lives, end, silence))
@@ -85,23 +89,34 @@ def metric_events(ways: Iterable[Ways], window: Window, step: float) -> tuple[Ev
     return tuple(sorted(kept, key=lambda event: (event.time, event.name, event.attrs["metric"], event.attrs["signal"])))
 
 
-def _metrics(ways: Iterable[Ways]) -> list[_Metric]:
-    """What was seen of every entry of engines and cards."""
+def _has_ended(columns: Iterable[Column], since: float) -> bool:
+    """Whether a name of a metric is silent since a moment; if none is, none was renamed and none is gone."""
+    last: dict[tuple[int, int, str], float] = {}
+    for column in columns:
+        name = column.use.order, column.use.rank, _name(column)
+        last[name] = max(last.get(name, column.layout.span[1]), column.layout.span[1])
+    return any(moment <= since for moment in last.values())
+
+
+def _metrics(columns: Iterable[Column]) -> list[_Metric]:
+    """What was seen of every entry."""
     found: dict[int, _Metric] = {}
-    for slots in ways:
-        for (order, rank), group in slots.items():
-            if group.use.dialect.scope not in (Scope.REPLICA, Scope.GPU):
-                continue
-            metric = found.get(order) or found.setdefault(order, _Metric(group.use))
-            whole = metric.subjects.get(group.subject) or metric.subjects.setdefault(group.subject, _unseen())
-            for use, one in group.parts:
-                first, last = float(one.times[0]), float(one.times[-1])
-                name = rank, use.metric or one.name
-                (metric.names.get(name) or metric.names.setdefault(name, _unseen())).extend(first, last)
-                whole.extend(first, last)
-                if metric.counts and use.part in {"", "count"}:
-                    whole.growth += _growth(one)
+    for column in columns:
+        use = column.use
+        metric = found.get(use.order) or found.setdefault(use.order, _Metric(use))
+        name = use.rank, _name(column)
+        (metric.names.get(name) or metric.names.setdefault(name, _unseen())).extend(*column.layout.span)
+        for one, (first, last), subject in zip(column.series, column.layout.spans, column.subjects, strict=True):
+            whole = metric.subjects.get(subject) or metric.subjects.setdefault(subject, _unseen())
+            whole.extend(first, last)
+            if metric.counts and use.part in {"", "count"}:
+                whole.growth += _growth(one)
     return [found[order] for order in sorted(found)]
+
+
+def _name(column: Column) -> str:
+    """The name that a column's entry means."""
+    return column.use.metric or column.series[0].name
 
 
 def _unseen() -> _Life:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 
 from triage.classes import dataclass
-from triage.ingest.raw import RawSeries
+from triage.ingest.raw import Layout, RawSeries
 from triage.model.dialect import Dialect, Entry
 from triage.model.recording import Subject
 from triage.model.vocabulary import Scope, catalogue
@@ -47,6 +47,20 @@ class Group:
     use: Use
     subject: Subject
     parts: list[tuple[Use, RawSeries]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The series of one metric that are read in one way, and whom each is about.
+
+    :param layout: their labels and moments; columns of the same ones share it
+    :param subjects: one a series; columns of the same layout and of dialects that know subjects alike share them
+    """
+
+    use: Use
+    series: Sequence[RawSeries]
+    layout: Layout
+    subjects: tuple[Subject, ...]
 
 
 Ways = dict[tuple[int, int], Group]

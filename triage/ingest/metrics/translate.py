@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import compress
 from math import isfinite
 from typing import cast
 
@@ -15,7 +15,7 @@ from triage.ingest.metrics.conditions import fits, matches
 from triage.ingest.metrics.cores import missing_cores
 from triage.ingest.metrics.exporter_xids import exporter_xids
 from triage.ingest.metrics.lifetimes import metric_events
-from triage.ingest.metrics.naming import GENERIC, OWN, Group, Index, Use, Ways, index_names, speaker
+from triage.ingest.metrics.naming import GENERIC, OWN, Column, Index, Use, index_names, speaker
 from triage.ingest.metrics.rates import sample_step
 from triage.ingest.misrouting import Homes
 from triage.ingest.owners.identity import lost_labels
@@ -23,7 +23,7 @@ from triage.ingest.owners.parts import Engines
 from triage.ingest.owners.places import first, host, own_target
 from triage.ingest.owners.subjects import Selection, select
 from triage.ingest.owners.traits import replica_traits
-from triage.ingest.raw import RawSeries
+from triage.ingest.raw import Layout, Layouts, Metric, RawSeries, metrics_of
 from triage.model.arrays import median
 from triage.model.dialect import Dialect, Entry, Type
 from triage.model.recording import Fact, Panel, Recording, Source, SourceState, Subject, Window
@@ -51,9 +51,10 @@ def translate(
     speakers = {name: speaker(index, name) for name in {one.name for one in series}}
     selection = select(series, service, speakers.__getitem__)
     step = _usual_step(series)
-    found = _Reading(series, index, selection, window.start, step)
-    made = Assembler(series, step)
-    made.add(found.groups.values())
+    metrics = metrics_of(series, Layouts())
+    found = _Reading(metrics, index, selection, window.start, step)
+    made = Assembler(metrics, step)
+    made.add(found.columns)
     signals = made.series
     panels = [cast("Panel", panel) for panel in signals.panels]
     traits = replica_traits(series, selection, speakers.__getitem__, found.facts)
@@ -64,11 +65,11 @@ def translate(
         series=signals,
         histograms=made.histograms,
         events=(
-            *metric_events(found.groups.values(), window, step),
+            *metric_events(found.columns, window, step),
             *lost_labels(series, selection, window, step),
             *summed_ratios(series, index, panels, window),
-            *exporter_xids(panels, found.groups.values(), window, step, (signatures or load_signatures()).xids),
-            *missing_cores(series, index, selection, window),
+            *exporter_xids(panels, found.columns, window, step, (signatures or load_signatures()).xids),
+            *missing_cores(metrics, index, selection, window),
             *made.faults,
         ),
         facts=(
@@ -144,64 +145,64 @@ def _usual_step(series: Sequence[RawSeries]) -> float:
 
 
 class _Reading:
-    """What a source's series say of a service, before any arithmetic: groups that make a signal, facts, and what belongs to what.
+    """What a source's series say of a service, before any arithmetic: whom each is about, facts, and what belongs to what.
 
     :param until: Unix seconds up to which things are as usual
     :param step: usual distance of samples, seconds
     """
 
-    def __init__(self, series: Sequence[RawSeries], index: Index, selection: Selection, until: float, step: float) -> None:
-        self.groups: dict[tuple[str, Subject], Ways] = {}
-        self._series, self._index, self._selection, self._until = series, index, selection, until
+    def __init__(self, metrics: Sequence[Metric], index: Index, selection: Selection, until: float, step: float) -> None:
+        self._metrics, self._index, self._selection, self._until, self._step = metrics, index, selection, until, step
         self._facts: dict[tuple[Subject, str], tuple[float, Fact]] = {}
         self._homes: dict[int, Homes] = {}
         self._places: dict[tuple[Subject, Scope], tuple[float, frozenset[str]]] = {}
         self._routes: dict[Subject, set[Subject]] = {}
         self._engines = Engines()
         self.gateways: set[str] = set()
-        self._noted: set[tuple[int, Subject, float]] = set()
-        targets = _target_dialects(series, index)
-        self._targets = targets
-        about = list(_about(_read(series, index, targets), selection))
-        for one, use, subject in about:
-            if subject.scope is Scope.REPLICA:
-                self._engines.note(subject, use.dialect.engines, one.labels, (float(one.times[0]), float(one.times[-1])))
-        for one, use, subject in about:
-            self._add(one, use, self._engine(one, use, subject, step))
-            if use.entry.facts and subject.scope is Scope.REPLICA:
-                self._note_facts(one, use, subject)
-        for engine, whole in self._engines.parts.items():
-            for signal in [signal for signal, subject in self.groups if subject == engine]:
-                self.groups.pop((signal, whole), None)
+        self._targets = _target_dialects(metrics, index)
+        about = _About(selection, self._engines, step)
+        layouts = Layouts()
+        read = [one for metric in metrics for one in about.columns(_read(metric, index, self._targets, layouts), layouts)]
+        parts = [about.of_engines(column) for column in read]
+        for column, of_engines in zip(read, parts, strict=True):
+            self._note_labels(column, of_engines)
+        self._note_all_places(read)
+        measured = _without_wholes([column for column in parts if column.use.entry.signal], self._engines)
+        self.columns = [self._counting(column) for column in measured]
+        """What signals are made of, by name of the metric."""
 
-    def _engine(self, one: RawSeries, use: Use, subject: Subject, step: float) -> Subject:
-        """The engine that a series of a replica is about, where several are behind the replica's target."""
-        if subject.scope is not Scope.REPLICA or not use.dialect.engines:
-            return subject
-        return self._engines.part(subject, use.dialect.engines, one.labels, step)
-
-    def _add(self, one: RawSeries, use: Use, subject: Subject) -> None:
-        """Takes one reading of a series."""
-        if use.entry.facts or use.entry.value_fact:
-            self._note_facts(one, use, subject)
-        if use.entry.signal:
-            ways = self.groups.setdefault((use.entry.signal, subject), {})
-            group = ways.get((use.order, use.rank)) or ways.setdefault((use.order, use.rank), Group(use, subject))
-            group.parts.append((use, self._counting(one, use.entry)))
-        if subject.scope is Scope.GPU:
-            self._note_places(one, subject)
-        if use.dialect.scope is Scope.GATEWAY:
-            self._note_route(one, use)
-
-    def _counting(self, one: RawSeries, entry: Entry) -> RawSeries:
-        """A series as its entry counts it: where only strays count, any other one counts nothing."""
+    def _counting(self, column: Column) -> Column:
+        """A column as its entry counts it: where only strays count, any other series counts nothing."""
+        entry = column.use.entry
         if not entry.asked:
-            return one
+            return column
         if id(entry) not in self._homes:
-            same = [other for other in self._series if any(use.entry is entry for use in self._index.get(other.name, ()))]
-            counted = [other for other in same if matches(other.labels, entry)]
+            named = [metric for metric in self._metrics if any(use.entry is entry for use in self._index.get(metric.name, ()))]
+            counted = [one for metric in named for one in metric.series if matches(one.labels, entry)]
             self._homes[id(entry)] = Homes(counted, entry.asked, entry.served, self._until)
-        return self._homes[id(entry)].misrouted(one)
+        return replace(column, series=[self._homes[id(entry)].misrouted(one) for one in column.series])
+
+    def _note_labels(self, column: Column, parts: Column) -> None:
+        """Keeps what labels and limits tell: facts of a replica, and, if it is one of several, of the engine.
+
+        :param parts: the same series, by engines
+        """
+        use = column.use
+        if use.entry.facts or use.entry.value_fact:
+            for one, whole, part in zip(column.series, column.subjects, parts.subjects, strict=True):
+                self._note_facts(one, use, part)
+                if use.entry.facts and whole.scope is Scope.REPLICA:
+                    self._note_facts(one, use, whole)
+        if use.dialect.scope is Scope.GATEWAY:
+            for labels in column.layout.labels:
+                self._note_route(labels, use)
+
+    def _note_all_places(self, columns: Iterable[Column]) -> None:
+        """Keeps where cards are, once for columns that tell the same."""
+        told = {(column.layout, id(column.subjects)): column for column in columns if column.subjects[0].scope is Scope.GPU}
+        for column in told.values():
+            for labels, (_, said), card in zip(column.layout.labels, column.layout.spans, column.subjects, strict=True):
+                self._note_places(labels, said, card)
 
     def _note_facts(self, one: RawSeries, use: Use, subject: Subject) -> None:
         """Keeps the facts of an info metric. A restart with other settings begins a new series: the last one holds."""
@@ -220,24 +221,21 @@ class _Reading:
         if known is None or (known[0], str(known[1].value)) <= (time, str(fact.value)):
             self._facts[key] = time, fact
 
-    def _note_places(self, one: RawSeries, card: Subject) -> None:
+    def _note_places(self, labels: Mapping[str, str], said: float, card: Subject) -> None:
         """Keeps where a card is: the pods and the node that were said last."""
-        places, said = self._selection.places, float(one.times[-1])
-        if (id(one.labels), card, said) in self._noted:
-            return
-        self._noted.add((id(one.labels), card, said))
-        pod, node = places.pod(one.labels), places.known_node(one.labels)
+        places = self._selection.places
+        pod, node = places.pod(labels), places.known_node(labels)
         for scope, place in ((Scope.REPLICA, pod if pod in self._selection.pods else ""), (Scope.NODE, node)):
             if place:
                 latest, known = self._places.get((card, scope), (said, frozenset()))
                 if said >= latest:
                     self._places[card, scope] = said, known | {place} if said == latest else frozenset({place})
 
-    def _note_route(self, one: RawSeries, use: Use) -> None:
+    def _note_route(self, labels: Mapping[str, str], use: Use) -> None:
         """Keeps which gateways there are and to which replicas each says that it sends."""
-        self.gateways.update({one.labels.get("pod", ""), one.labels.get("service", "")} - {""})
-        gateway = self._selection.gateway(one.labels, use.dialect.identity.get(Scope.GATEWAY, ()))
-        replica = self._selection.replica_at(first(one.labels, use.dialect.identity.get(Scope.REPLICA, ())))
+        self.gateways.update({labels.get("pod", ""), labels.get("service", "")} - {""})
+        gateway = self._selection.gateway(labels, use.dialect.identity.get(Scope.GATEWAY, ()))
+        replica = self._selection.replica_at(first(labels, use.dialect.identity.get(Scope.REPLICA, ())))
         if gateway is not None and replica:
             self._routes.setdefault(gateway, set()).add(Subject(Scope.REPLICA, replica))
 
@@ -256,7 +254,8 @@ class _Reading:
         """Which dialect each target speaks that is neither a replica nor another service's; empty if nothing is read of it."""
         jobs = sorted({(use.dialect.name, use.dialect.jobs) for uses in self._index.values() for use in uses if use.dialect.jobs})
         told = {}
-        for _, subject in self.groups:
+        columns = [column for column in self.columns if _scope(column.use) is Scope.TARGET]
+        for subject in (subject for column in columns for subject in column.subjects):
             if subject.scope is Scope.TARGET:
                 job, _, instance = subject.id.rpartition("/")
                 by_job = (name for name, pattern in jobs if pattern != _ANY and fits(pattern, job))
@@ -304,62 +303,140 @@ class _Reading:
         }
 
 
-def _target_dialects(series: Sequence[RawSeries], index: Index) -> dict[tuple[str, str], str]:
+class _About:
+    """Whom series are about, found out once for those of the same labels.
+
+    :param step: usual distance of samples, seconds
+    """
+
+    def __init__(self, selection: Selection, engines: Engines, step: float) -> None:
+        self._selection, self._engines, self._step = selection, engines, step
+        self._scopes: dict[int, Scope] = {}
+        self._known: dict[tuple[int, int, Scope], Subject | None] = {}
+        self._ours: dict[tuple[Layout, int, Scope], tuple[list[bool], Layout, tuple[Subject, ...]]] = {}
+        self._parts: dict[tuple[Layout, int], tuple[Subject, ...]] = {}
+        self._noted: set[tuple[Layout, int]] = set()
+
+    def columns(self, read: "Iterable[_Read]", layouts: Layouts) -> Iterator[Column]:
+        """What is the service's business of each way of reading."""
+        for use, series, layout in read:
+            scope = self._scopes.get(id(use)) or self._scopes.setdefault(id(use), _scope(use))
+            key = layout, id(use.dialect), scope
+            if key not in self._ours:
+                told = [self._of(labels, use, scope) for labels in layout.labels]
+                ours = [subject is not None for subject in told]
+                left = layout if all(ours) else layouts.of(list(compress(series, ours)))
+                self._ours[key] = ours, left, tuple(subject for subject in told if subject is not None)
+            ours, left, subjects = self._ours[key]
+            if subjects:
+                column = Column(use, series if left is layout else list(compress(series, ours)), left, subjects)
+                self._note(column)
+                yield column
+
+    def _of(self, labels: Mapping[str, str], use: Use, scope: Scope) -> Subject | None:
+        """Whom labels are about; None if it is none of the service's business."""
+        key = id(labels), id(use.dialect), scope
+        if key not in self._known:
+            self._known[key] = _subject(labels, use, scope, self._selection)
+        return self._known[key]
+
+    def _note(self, column: Column) -> None:
+        """Takes note of the engines behind the targets of replicas."""
+        dialect, layout = column.use.dialect, column.layout
+        if not dialect.engines or (layout, id(column.subjects)) in self._noted:
+            return
+        self._noted.add((layout, id(column.subjects)))
+        for labels, span, subject in zip(layout.labels, layout.spans, column.subjects, strict=True):
+            if subject.scope is Scope.REPLICA:
+                self._engines.note(subject, dialect.engines, labels, span)
+
+    def of_engines(self, column: Column) -> Column:
+        """The same by engines, where several are behind a replica's target; all columns must have been seen."""
+        dialect = column.use.dialect
+        if not dialect.engines:
+            return column
+        key = column.layout, id(column.subjects)
+        if key not in self._parts:
+            told = zip(column.subjects, column.layout.labels, strict=True)
+            parts = tuple([self._part(subject, dialect, labels) for subject, labels in told])
+            self._parts[key] = column.subjects if parts == column.subjects else parts
+        return replace(column, subjects=self._parts[key])
+
+    def _part(self, subject: Subject, dialect: Dialect, labels: Mapping[str, str]) -> Subject:
+        """The engine that labels are about, or the subject if it is no replica or has but one."""
+        is_replica = subject.scope is Scope.REPLICA
+        return self._engines.part(subject, dialect.engines, labels, self._step) if is_replica else subject
+
+
+def _without_wholes(columns: list[Column], engines: Engines) -> list[Column]:
+    """The columns without what is told of a replica as a whole where its engines tell it."""
+    if not engines.parts:
+        return columns
+    told = {(column.use.entry.signal, subject) for column in columns for subject in column.subjects}
+    wholes = {(signal, engines.parts[subject]) for signal, subject in told if subject in engines.parts}
+    left = []
+    for column in columns:
+        kept = [(column.use.entry.signal, subject) not in wholes for subject in column.subjects]
+        if all(kept):
+            left.append(column)
+        elif any(kept):
+            series = list(compress(column.series, kept))
+            left.append(Column(column.use, series, Layout(series), tuple(compress(column.subjects, kept))))
+    return left
+
+
+def _target_dialects(metrics: Sequence[Metric], index: Index) -> dict[tuple[str, str], str]:
     """(job, instance) -> the dialect that most of the target's own metrics speak.
 
     What the scraper says of a target, and what the service says is its own, tells nothing of the target's language.
     """
     votes: dict[tuple[str, str], Counter[str]] = {}
-    own: dict[int, Counter[str]] = {}
-    for metric, same in groupby(series, key=_name):
-        uses = [use for use in index.get(metric, ()) if use.dialect.name != OWN]
-        if not uses or GENERIC.match(metric):
+    alike: Counter[tuple[Layout, str]] = Counter()
+    for metric in metrics:
+        uses = [use for use in index.get(metric.name, ()) if use.dialect.name != OWN]
+        if not uses or GENERIC.match(metric.name):
             continue
-        is_plain = not any(use.entry.where for use in uses)
-        speakers = {use.dialect.name: use.dialect for use in uses}
-        for one in same:
-            if not is_plain:
-                speakers = {use.dialect.name: use.dialect for use in uses if matches(one.labels, use.entry)}
-            if len(speakers) == 1 and next(iter(speakers.values())).scope is not Scope.TARGET:
-                counts = own.get(id(one.labels))
-                if counts is None:
-                    target = one.labels.get("job", ""), one.labels.get("instance", "")
-                    counts = own[id(one.labels)] = votes.setdefault(target, Counter())
-                counts[next(iter(speakers))] += 1
+        if not any(use.entry.where for use in uses):
+            alike.update((metric.layout, name) for name in _only_speaker(uses))
+            continue
+        for one in metric.series:
+            for name in _only_speaker([use for use in uses if matches(one.labels, use.entry)]):
+                votes.setdefault(_target(one.labels), Counter())[name] += 1
+    for (layout, name), number in alike.items():
+        for labels in layout.labels:
+            votes.setdefault(_target(labels), Counter())[name] += number
     return {target: min(counts, key=lambda name: (-counts[name], name)) for target, counts in votes.items()}
 
 
-def _name(one: RawSeries) -> str:
-    return one.name
+def _only_speaker(uses: Iterable[Use]) -> list[str]:
+    """The name of the only dialect that reads a series, unless it tells of targets of any kind."""
+    dialects = {use.dialect.name: use.dialect for use in uses}
+    return [name for name, dialect in dialects.items() if len(dialects) == 1 and dialect.scope is not Scope.TARGET]
 
 
-def _read(series: Sequence[RawSeries], index: Index, targets: Mapping[tuple[str, str], str]) -> Iterator[tuple[RawSeries, Use]]:
-    """Each series with the readings that apply: those of the service's own, and of one language."""
-    for metric, same in groupby(series, key=_name):
-        known = index.get(metric, ())
-        own = [use for use in known if use.dialect.name == OWN]
-        others = [use for use in known if use.dialect.name != OWN]
-        is_plain = len(known) == 1 and len(others) == 1 and not others[0].entry.where and not GENERIC.match(metric)
-        for one in same if known else ():
-            if is_plain:
-                yield one, others[0]
-                continue
-            yield from ((one, use) for use in own if matches(one.labels, use.entry))
-            applying = [use for use in others if matches(one.labels, use.entry)]
-            yield from ((one, use) for use in _of_one_language(one, applying, targets))
+def _target(labels: Mapping[str, str]) -> tuple[str, str]:
+    return labels.get("job", ""), labels.get("instance", "")
 
 
-def _about(read: Iterable[tuple[RawSeries, Use]], selection: Selection) -> Iterator[tuple[RawSeries, Use, Subject]]:
-    """Readings of what is the service's business, with whom each is about; looked up once for each set of labels."""
-    scopes: dict[int, Scope] = {}
-    known: dict[tuple[int, int, Scope], Subject | None] = {}
-    for one, use in read:
-        scope = scopes.get(id(use)) or scopes.setdefault(id(use), _scope(use))
-        key = id(one.labels), id(use.dialect), scope
-        if key not in known:
-            known[key] = _subject(one.labels, use, scope, selection)
-        if (subject := known[key]) is not None:
-            yield one, use, subject
+_Read = tuple[Use, Sequence[RawSeries], Layout]
+"""A way to read a metric, with the series that are read so."""
+
+
+def _read(metric: Metric, index: Index, targets: Mapping[tuple[str, str], str], layouts: Layouts) -> Iterator[_Read]:
+    """The ways to read a metric that apply: those of the service's own, and of one language."""
+    known = index.get(metric.name, ())
+    own = [use for use in known if use.dialect.name == OWN]
+    others = [use for use in known if use.dialect.name != OWN]
+    if len(known) == 1 and others and not others[0].entry.where and not GENERIC.match(metric.name):
+        yield others[0], metric.series, metric.layout
+        return
+    found: dict[int, tuple[Use, list[RawSeries]]] = {}
+    for one in metric.series if known else ():
+        applying = [use for use in own if matches(one.labels, use.entry)]
+        applying += _of_one_language(one, [use for use in others if matches(one.labels, use.entry)], targets)
+        for use in applying:
+            found.setdefault(id(use), (use, []))[1].append(one)
+    yield from ((use, series, layouts.of(series)) for use, series in found.values())
 
 
 def _of_one_language(one: RawSeries, uses: list[Use], targets: Mapping[tuple[str, str], str]) -> list[Use]:

@@ -11,7 +11,7 @@ import re2
 
 from triage.classes import dataclass
 from triage.ingest.owners.places import POD_INFO, POD_LABELS, Census, Labels, Places, Span, authority, first, host, record_kind
-from triage.ingest.raw import RawSeries
+from triage.ingest.raw import Layout, Layouts, RawSeries, metrics_of
 from triage.model.recording import Subject
 from triage.model.service import Service
 from triage.model.vocabulary import Scope
@@ -348,16 +348,19 @@ def select(series: Iterable[RawSeries], service: Service, speaker: Callable[[str
     :param speaker: metric name -> whose series the programs that export it tell; None if that is not known
     """
     evidence = _Evidence(service)
-    names: dict[str, tuple[Scope | None, str]] = {}
-    alike: dict[tuple[int, Scope | None, str], tuple[RawSeries, Span]] = {}
-    for one in series:
-        told = names.get(one.name) or names.setdefault(one.name, (speaker(one.name), record_kind(one.name)))
-        span = (float(one.times[0]), float(one.times[-1])) if len(one.times) else (0.0, 0.0)
-        key = id(one.labels), *told
-        known = alike.get(key)
-        alike[key] = (one, span) if known is None else (known[0], (min(known[1][0], span[0]), max(known[1][1], span[1])))
-    for (_, scope, _), (one, span) in alike.items():
-        evidence.add(one.name, one.labels, scope, span)
+    heard: set[tuple[Layout, Scope | None, str]] = set()
+    alike: dict[tuple[int, Scope | None, str], tuple[str, Labels, Span]] = {}
+    for metric in metrics_of(series, Layouts()):
+        told = speaker(metric.name), record_kind(metric.name)
+        if (metric.layout, *told) in heard:
+            continue
+        heard.add((metric.layout, *told))
+        for labels, (begin, end) in zip(metric.layout.labels, metric.layout.spans, strict=True):
+            key = id(labels), *told
+            name, _, known = alike.get(key) or (metric.name, labels, (begin, end))
+            alike[key] = name, labels, (min(known[0], begin), max(known[1], end))
+    for (_, scope, _), (name, labels, span) in alike.items():
+        evidence.add(name, labels, scope, span)
     return evidence.selection()
 
 
