@@ -370,10 +370,10 @@ class Frame:
         return block
 
     def _measured_histograms(self, signal: str) -> dict[Subject, Histogram]:
-        """A distribution by subject; one without a single sample is as good as never measured."""
+        """A distribution by subject, without where it came from; one without a single sample is as good as never measured."""
         if signal not in self.recording.histogram_panels:
             return {}
-        measured = [one for panel in self.recording.histogram_panels[signal] for one in panel.rows()]
+        measured = [one for panel in self.recording.histogram_panels[signal] for one in panel.rows(traced=False)]
         held = {one.subject: one for one in sorted(measured, key=lambda one: one.subject)}
         return {subject: one for subject, one in held.items() if len(one.times)}
 

@@ -337,7 +337,7 @@ class _Asked:
         held = [one for subject in subjects if (one := self.frame.histogram(signal, subject)) is not None and len(one.times)]
         if parts is None or len(parts) != 1 or len(held) != len(subjects):
             return None
-        if any(one.origin.born > self._begin for one in held):
+        if any(origin.born > self._begin for origin in self.frame.origins.of(signal, subjects)):
             return None
         part, at, scale = parts[0], Moment(self.end), parts[0].origin.scale
         if stat in QUANTILES:

@@ -196,11 +196,15 @@ class HistogramPanel:
         """Observations per second by bucket, shape (S, T, B), and sums per second, shape (S, T)."""
         return self.read(slice(None))
 
-    def rows(self) -> Sequence[Histogram]:
-        """All its distributions."""
+    def rows(self, *, traced: bool = True) -> Sequence[Histogram]:
+        """All its distributions.
+
+        :param traced: with where each came from, which may have to be looked up; without it only the dialect is told
+        """
         if self.made:
             return self.made
-        told = zip(self.subjects, *self.values, self.origins(slice(None)), strict=True)
+        origins = self.origins(slice(None)) if traced else [Origin(self.dialect, "")] * len(self.subjects)
+        told = zip(self.subjects, *self.values, origins, strict=True)
         return [
             Histogram(self.signal, subject, self.times, self.bounds, rates, sums, origin) for subject, rates, sums, origin in told
         ]

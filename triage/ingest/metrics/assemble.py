@@ -1,7 +1,7 @@
 """Signals out of the series that make them: rates, distributions, units, and what cannot be true."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate, compress
@@ -87,7 +87,7 @@ class Assembler:
     """
 
     def __init__(self, metrics: Sequence[Metric], step: float) -> None:
-        self._company, self._finder = _Company(metrics), Finder(one for metric in metrics for one in metric.series)
+        self._company, self._finder = _Company(metrics), Finder(metrics)
         self._done = Made()
         self._panels: list[Panel] = []
         self._subjects: dict[tuple[Subject, ...], tuple[Subject, ...]] = {}
@@ -172,7 +172,7 @@ class Assembler:
         if plain:
             read = partial(_chosen, values[~odd] if odd.any() else values)
             subjects = self._whom(tuple([subject for _, _, subject in plain]))
-            origins = partial(self._origins_of_rows, plain)
+            origins = _Origins(self._finder, len(plain), lambda place: _group_of(plain[place]))
             self._panels.append(Panel(signal.name, use.dialect.name, subjects, times, read, origins))
 
     def _add_distributions(self, groups: Sequence[Group], rows: "_Rows") -> None:
@@ -200,21 +200,12 @@ class Assembler:
             subjects = self._whom(tuple([group.subject for group in plain]))
             read = partial(_both_chosen, inside[~odd], told[~odd])
             scaled = np.array(bounds) * use.entry.scale
-            origins = partial(self._origins, plain)
+            origins = _Origins(self._finder, len(plain), plain.__getitem__)
             self._spread.append(HistogramPanel(use.entry.signal, use.dialect.name, subjects, times, scaled, read, origins))
 
     def _whom(self, subjects: tuple[Subject, ...]) -> tuple[Subject, ...]:
         """Subjects; panels of the same ones share them as one object, so that these are placed once."""
         return self._subjects.setdefault(subjects, subjects)
-
-    def _origins(self, groups: Sequence[Group], some: Chosen) -> list[Origin]:
-        """Where signals of plain groups come from; looked up when somebody asks."""
-        places = np.arange(len(groups))[some].tolist()
-        return [self._finder.origin(groups[place], Made()) for place in places]
-
-    def _origins_of_rows(self, rows: "Sequence[_Row]", some: Chosen) -> list[Origin]:
-        """The same of signals of one series each."""
-        return self._origins([_group_of(rows[place]) for place in np.arange(len(rows))[some].tolist()], slice(None))
 
     def _goes_on(self, series: Sequence[RawSeries], use: Use) -> bool:
         """Whether running totals, all at the same moments, are there from the first scrape on."""
@@ -472,6 +463,26 @@ def _alike(read: Sequence[Floats]) -> Iterable[list[int]]:
 
 _Row = tuple[Use, RawSeries, Subject]
 """A signal of one series: how this is read, and whom it is about."""
+
+
+class _Origins:
+    """Where the signals of a panel come from; each is looked up when somebody asks for the first time.
+
+    :param number: how many there are
+    :param group: gives what makes one of them
+    """
+
+    def __init__(self, finder: Finder, number: int, group: Callable[[int], Group]) -> None:
+        self._finder, self._number, self._group = finder, number, group
+        self._told: dict[int, Origin] = {}
+
+    def __call__(self, some: Chosen) -> list[Origin]:
+        """The origins of some rows."""
+        places = np.arange(self._number)[some].tolist()
+        for place in places:
+            if place not in self._told:
+                self._told[place] = self._finder.origin(self._group(place), Made())
+        return [self._told[place] for place in places]
 
 
 def _group_of(row: _Row) -> Group:

@@ -6,7 +6,7 @@ from triage.classes import dataclass
 from triage.ingest.metrics.conditions import fits
 from triage.ingest.metrics.naming import Group
 from triage.ingest.owners.places import on_server
-from triage.ingest.raw import RawSeries
+from triage.ingest.raw import Layout, Metric
 from triage.model.dialect import Entry
 from triage.model.recording import Origin
 from triage.model.vocabulary import catalogue
@@ -45,14 +45,12 @@ class Made:
 class Finder:
     """Knows all series of a source, so that a selector of some finds no others.
 
-    :param series: all series of the source, of other services, too
+    :param metrics: all series of the source, of other services, too
     """
 
-    def __init__(self, series: Iterable[RawSeries]) -> None:
-        self._by_name: dict[str, list[Found]] = {}
-        for one in series:
-            self._by_name.setdefault(one.name, []).append(one.labels)
-        self._indexed: dict[tuple[str, tuple[str, ...]], dict[tuple[str, ...], list[Found]]] = {}
+    def __init__(self, metrics: Iterable[Metric]) -> None:
+        self._layouts = {metric.name: metric.layout for metric in metrics}
+        self._indexed: dict[tuple[Layout, tuple[str, ...]], dict[tuple[str, ...], list[Found]]] = {}
         self._plainest: dict[tuple[int, tuple[str, ...]], _Equal] = {}
 
     def origin(self, group: Group, made: Made) -> Origin:
@@ -123,10 +121,11 @@ class Finder:
 
     def _index(self, name: str, keys: tuple[str, ...]) -> dict[tuple[str, ...], list[Found]]:
         """The series of a name by their values of some labels."""
-        found = self._indexed.get((name, keys))
+        layout = self._layouts[name]
+        found = self._indexed.get((layout, keys))
         if found is None:
-            found = self._indexed[name, keys] = {}
-            for labels in map(on_server, self._by_name.get(name, ())):
+            found = self._indexed[layout, keys] = {}
+            for labels in map(on_server, layout.labels):
                 found.setdefault(tuple([labels.get(key, "") for key in keys]), []).append(labels)
         return found
 

@@ -124,18 +124,19 @@ def _in_order(series: Iterable[RawSeries]) -> list[RawSeries]:
     Series of the same labels share them as one object, so that what labels tell is found out once. Those of a server are put
     under the target that they came from. What an endpoint says of its own address is not believed.
     """
+    read = list(series)
     shared: dict[tuple[tuple[str, str], ...], Mapping[str, str]] = {}
     told: dict[tuple[int, bool], Mapping[str, str]] = {}
-    read = []
-    for one in series:
-        which = id(one.labels), bool(one.added)
-        if which not in told:
-            labels = one.labels if one.added else own_target(one.labels)
-            told[which] = shared.setdefault(tuple(sorted(labels.items())), labels)
-        read.append((one, told[which]))
+    for which, one in {(id(one.labels), bool(one.added)): one for one in read}.items():
+        labels = one.labels if one.added else own_target(one.labels)
+        told[which] = shared.setdefault(tuple(sorted(labels.items())), labels)
     places = {id(shared[key]): place for place, key in enumerate(sorted(shared))}
-    read.sort(key=lambda item: (item[0].name, places[id(item[1])]))
-    return [one if one.labels is labels else replace(one, labels=labels) for one, labels in read]
+    under = [told[id(one.labels), bool(one.added)] for one in read]
+    order = sorted((one.name, places[id(labels)], number) for number, (one, labels) in enumerate(zip(read, under, strict=True)))
+    return [
+        read[number] if read[number].labels is under[number] else replace(read[number], labels=under[number])
+        for _, _, number in order
+    ]
 
 
 def _usual_step(series: Sequence[RawSeries]) -> float:

@@ -343,25 +343,30 @@ def _spoken_pattern(name: str) -> Any:
 def select(series: Iterable[RawSeries], service: Service, speaker: Callable[[str], Scope | None]) -> Selection:
     """Finds out what belongs to a service.
 
-    Series of the same labels whose programs tell of the same things say the same, and are heard once.
+    Series of the same labels, whatever their bucket, whose programs tell of the same things say the same, and are heard once.
 
     :param speaker: metric name -> whose series the programs that export it tell; None if that is not known
     """
     evidence = _Evidence(service)
     heard: set[tuple[Layout, Scope | None, str]] = set()
-    alike: dict[tuple[int, Scope | None, str], tuple[str, Labels, Span]] = {}
+    alike: dict[tuple[object, Scope | None, str], tuple[str, Labels, Span]] = {}
     for metric in metrics_of(series, Layouts()):
         told = speaker(metric.name), record_kind(metric.name)
         if (metric.layout, *told) in heard:
             continue
         heard.add((metric.layout, *told))
         for labels, (begin, end) in zip(metric.layout.labels, metric.layout.spans, strict=True):
-            key = id(labels), *told
+            key = _said(labels) if "le" in labels else id(labels), *told
             name, _, known = alike.get(key) or (metric.name, labels, (begin, end))
             alike[key] = name, labels, (min(known[0], begin), max(known[1], end))
     for (_, scope, _), (name, labels, span) in alike.items():
         evidence.add(name, labels, scope, span)
     return evidence.selection()
+
+
+def _said(labels: Labels) -> object:
+    """What labels of a bucket say besides its bound: as much as those of the other buckets."""
+    return tuple([told for told in labels.items() if told[0] != "le"])
 
 
 @dataclass

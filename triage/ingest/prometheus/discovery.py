@@ -50,6 +50,9 @@ _TELLING = {
 }
 """Labels that pick a family's series out of all, best first."""
 
+_BY_METRIC = frozenset({Scope.SERVICE, Scope.TARGET})
+"""Scopes whose series are picked metric by metric; those of the others are picked alike in all metrics of a family."""
+
 _IDENTIFIERS = 3
 """Metrics of a family that are asked for: a replica may lack one of them (another version, a switch that is off)."""
 
@@ -281,7 +284,8 @@ class Survey:
     def _near(self, scope: Scope, sets: list[Labels]) -> list[Labels]:
         """Nodes or cards of the service; where nobody says which these are, those on its engines' hosts, or the few there are."""
         subject_of = self.selection.gpu if scope is Scope.GPU else self.selection.node
-        ours = [one for one in sets if subject_of(one) is not None]
+        near_us = {id(one) for one in _distinct(sets) if subject_of(one) is not None}
+        ours = [one for one in sets if id(one) in near_us]
         if self.selection.nodes:
             return ours
         hosts = {host(one.get("instance", "")) for one in self.engines}
@@ -370,13 +374,19 @@ class Survey:
         :param usual: interval of jobs that are not in it
         """
         queries: list[Query] = []
+        covers: dict[object, list[tuple[Matchers, float, int]]] = {}
         traits = sorted({label for one in self.engines for label in one if label in TRAITS})
         for name, uses in self.known.uses.items():
             if uses and all(use.part == "count" for use in uses) and f"{name.removesuffix('_count')}_bucket" in self.known.uses:
                 continue
-            for matchers, sets in self._covers(name, uses).items():
-                interval = max((intervals.get(one.get("job", ""), usual) for one in sets), default=usual)
-                subjects = len({id(one) for one in sets})  # series of the same labels share them
+            families = tuple(sorted({(use.dialect.name, scope_of(use)) for use in uses}))
+            same = families if uses and not _BY_METRIC & {scope for _, scope in families} else name
+            if same not in covers:
+                covers[same] = [
+                    (matchers, max((intervals.get(one.get("job", ""), usual) for one in sets), default=usual), len(sets))
+                    for matchers, sets in ((matchers, _distinct(sets)) for matchers, sets in self._covers(name, families).items())
+                ]
+            for matchers, interval, subjects in covers[same]:
                 queries.append(query_for(name, uses, matchers, window, interval=interval, subjects=subjects, also=traits))
         for name in self.known.recorded:
             ours = [one for one in self._labels([name]) if self.selection.names_service(one)]
@@ -384,13 +394,13 @@ class Survey:
                 queries.append(query_for(name, (), matchers, window, interval=usual, subjects=len(ours)))
         return queries
 
-    def _covers(self, name: str, uses: Sequence[Use]) -> dict[Matchers, list[Labels]]:
+    def _covers(self, name: str, families: Sequence[Family]) -> dict[Matchers, list[Labels]]:
         """Conditions that pick the service's series of a metric, each with known label sets of the families that it is for."""
         covers: dict[Matchers, list[Labels]] = {}
-        if name == POD_INFO and not uses:
+        if name == POD_INFO and not families:
             pods = sorted(self.selection.pods)
             return {(one_of("pod", pods),): [{"pod": pod} for pod in pods]} if pods else {}
-        for family in sorted({(use.dialect.name, scope_of(use)) for use in uses}):
+        for family in families:
             matchers = self._cover(name, family)
             if matchers is not None:
                 covers.setdefault(matchers, []).extend(self.accepted[family])
@@ -436,6 +446,11 @@ class Survey:
         if not targets:
             return None
         return one_of("job", (one["job"] for one in targets)), one_of("instance", (one["instance"] for one in targets))
+
+
+def _distinct(sets: Iterable[Labels]) -> list[Labels]:
+    """Label sets, each once: series of the same labels share them."""
+    return list({id(one): one for one in sets}.values())
 
 
 def _of(names: Collection[str], matchers: Iterable[Matcher]) -> str:

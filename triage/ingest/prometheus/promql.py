@@ -430,24 +430,24 @@ def unique(series: Iterable[RawSeries]) -> list[RawSeries]:
     Several answers may hold parts of one series; what two of them hold is the same. What is per second by one and a running total
     by another cannot be put together, and the first answer counts.
     """
-    found: dict[tuple[str, int], list[RawSeries]] = {}
-    numbers: dict[int, int] = {}
-    kept: dict[tuple[tuple[str, str], ...], Mapping[str, str]] = {}
+    series = list(series)
+    labels = {id(one.labels): one.labels for one in series}
+    kept: dict[tuple[tuple[str, str], ...], int] = {}
+    numbers = {which: kept.setdefault(tuple(sorted(one.items())), which) for which, one in labels.items()}
+    found: dict[tuple[str, int], RawSeries | list[RawSeries]] = {}
     for one in series:
-        number = numbers.get(id(one.labels))
-        if number is None:
-            labels = kept.setdefault(tuple(sorted(one.labels.items())), one.labels)
-            number = numbers[id(one.labels)] = id(labels)
-        parts = found.setdefault((one.name, number), [])
-        if not parts or parts[0].rate == one.rate:
-            parts.append(one)
-    return sorted(map(_whole, found.values()), key=lambda one: float(one.times[-1]))
+        key = one.name, numbers[id(one.labels)]
+        first = found.setdefault(key, one)
+        if first is not one:
+            parts = first if isinstance(first, list) else [first]
+            found[key] = [*parts, one] if parts[0].rate == one.rate else parts
+    last = {id(one.times): float(one.times[-1]) for one in series}
+    whole = [_whole(one) if isinstance(one, list) else one for one in found.values()]
+    return sorted(whole, key=lambda one: last.get(id(one.times)) or float(one.times[-1]))
 
 
 def _whole(parts: Sequence[RawSeries]) -> RawSeries:
     """One series of its parts."""
-    if len(parts) == 1:
-        return parts[0]
     times, index = np.unique(np.concatenate([one.times for one in parts]), return_index=True)
     return replace(parts[0], times=times, values=np.concatenate([one.values for one in parts])[index])
 
