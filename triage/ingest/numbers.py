@@ -1,5 +1,6 @@
 """Reads numbers out of text, all of them at once."""
 
+import sys
 from array import array
 from collections.abc import Sequence
 
@@ -9,6 +10,9 @@ from triage.model.recording import Floats
 
 _MANY = 1 << 20
 """Bytes of numbers from which on it pays to have PyArrow read them, which takes as long to load as 300,000 numbers to read."""
+
+_SOME = 1 << 14
+"""The same where it is loaded already."""
 
 
 def columns(text: bytes, rows: int) -> tuple[Floats, Floats] | None:
@@ -23,7 +27,7 @@ def columns(text: bytes, rows: int) -> tuple[Floats, Floats] | None:
     apart = bool((marks[blank[::2]] == ord(" ")).all() and (marks[blank[1::2]] == ord("\n")).all())
     if not apart or blank[0] == 0 or (np.diff(blank) == 1).any():
         return None
-    if len(text) >= _MANY and (read := _read_by_arrow(text, ("a", "b"))) is not None:
+    if _is_long(text) and (read := _read_by_arrow(text, ("a", "b"))) is not None:
         return read[0], read[1]
     return _by_turns(text, rows)
 
@@ -33,9 +37,14 @@ def indented_columns(text: bytes, rows: int) -> tuple[Floats, Floats] | None:
 
     It takes half the time: nothing but the numbers and how many there are has to be looked at.
     """
-    if len(text) >= _MANY and (read := _read_by_arrow(text, ("", "a", "b"))) is not None:
+    if _is_long(text) and (read := _read_by_arrow(text, ("", "a", "b"))) is not None:
         return (read[0], read[1]) if len(read[0]) == rows == text.count(b"\n") else None
     return _by_turns(text, rows) if text.count(b"\n ") == rows == text.count(b"\n") else None
+
+
+def _is_long(text: bytes) -> bool:
+    """Whether it pays to have PyArrow read a text."""
+    return len(text) >= (_SOME if "pyarrow.csv" in sys.modules else _MANY)
 
 
 def _by_turns(text: bytes, rows: int) -> tuple[Floats, Floats] | None:

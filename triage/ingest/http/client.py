@@ -134,16 +134,18 @@ class Client:
         """The whole body, unpacked."""
         packed = response.headers.get("Content-Encoding", "").strip().lower() in _PACKED
         unpack = zlib.decompressobj(wbits=47) if packed else None
-        body = bytearray()
+        parts: list[bytes] = []
+        size = 0
         while data := response.read1(_CHUNK):
-            body += _unpacked(unpack, data, self._most - len(body) + 1) if unpack else data
-            if len(body) > self._most:
+            parts.append(_unpacked(unpack, data, self._most - size + 1) if unpack else data)
+            size += len(parts[-1])
+            if size > self._most:
                 raise AskError(Failure.LARGE, f"gave an answer of more than {self._most >> 20} MiB")
             if monotonic() > end:
                 raise TimeoutError
         if unpack and not unpack.eof:
             raise AskError(Failure.BROKEN, "broke off in the middle of its answer", "is it an HTTP server, does it still run?")
-        return bytes(body)
+        return b"".join(parts)
 
     def _next(self, url: str, location: str) -> str:
         """Where a redirect leads.
