@@ -21,7 +21,12 @@ class LogsCollector:
         request.progress("reading", 0.0)
         alone = not request.service.prometheus and not request.service.endpoints
         reading = read_logs(
-            request.service.logs, request.window, request.service.name, alone=alone, signatures=request.signatures
+            request.service.logs,
+            request.window,
+            request.service.name,
+            alone=alone,
+            signatures=request.signatures,
+            dialects=request.dialects if alone else (),
         )
         return Recording(
             request.service.name,

@@ -30,7 +30,7 @@ def test_what_belongs_to_it() -> None:
     """Nothing appears or vanishes unnoticed, and all of it is there."""
     assert sorted(sdk.__all__) == sorted(NAMES.split())
     assert all(hasattr(sdk, name) for name in sdk.__all__)
-    assert sdk.VERSION == (1, 2)
+    assert sdk.VERSION == (1, 3)
 
 
 def test_the_page_tells_of_all_of_it() -> None:

@@ -1,7 +1,10 @@
 """What a source says before a dialect has read it: samples by name and labels."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
+
+import numpy as np
 
 from triage.classes import dataclass
 from triage.model.recording import Floats
@@ -82,3 +85,27 @@ def metrics_of(series: Iterable[RawSeries], layouts: Layouts) -> list[Metric]:
     for one in series:
         by_name.setdefault(one.name, []).append(one)
     return [Metric(name, some, layouts.of(some)) for name, some in by_name.items()]
+
+
+def labelled(series: Iterable[RawSeries], labels: Mapping[str, str]) -> list[RawSeries]:
+    """Series with the labels that a scraper would have put on them; what they say themselves stays."""
+    return [replace(one, labels={**labels, **one.labels}, added=frozenset(labels.keys() - one.labels.keys())) for one in series]
+
+
+def gathered(parts: Iterable[Iterable[RawSeries]]) -> list[RawSeries]:
+    """The series of several files: what has the same name and labels is one, in order of time."""
+    found: dict[tuple[str, frozenset[tuple[str, str]]], list[RawSeries]] = {}
+    for part in parts:
+        for one in part:
+            found.setdefault((one.name, frozenset(one.labels.items())), []).append(one)
+    return [_one(pieces) for pieces in found.values()]
+
+
+def _one(pieces: list[RawSeries]) -> RawSeries:
+    """Pieces of one series as one; of several samples of one moment the last file's counts."""
+    if len(pieces) == 1:
+        return pieces[0]
+    times: Floats = np.concatenate([piece.times for piece in reversed(pieces)])
+    values: Floats = np.concatenate([piece.values for piece in reversed(pieces)])
+    kept, index = np.unique(times, return_index=True)
+    return replace(pieces[0], times=kept, values=values[index])

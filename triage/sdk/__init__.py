@@ -13,8 +13,9 @@ from triage.background import in_background
 from triage.classes import dataclass
 from triage.errors import TriageError
 from triage.ingest import http
+from triage.ingest.files.texts import read_logs
 from triage.ingest.host.sampling import Reading, Samples, beats
-from triage.ingest.logs import LogReading, read_logs
+from triage.ingest.logs import LogReading
 from triage.ingest.logs.changes import read_changes
 from triage.ingest.logs.loading import Signatures, load_signatures
 from triage.ingest.metrics import openmetrics
@@ -63,7 +64,7 @@ __all__ = [
 ]
 
 
-VERSION: Final = (1, 2)
+VERSION: Final = (1, 3)
 """Version of this package: the first number changes when a collector that worked may work no longer, the second when something is
 added. All that ``__all__`` names belongs to it, and nothing else."""
 

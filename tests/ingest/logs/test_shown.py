@@ -9,6 +9,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from triage.ingest.files import texts
+from triage.ingest.language import load_language
 from triage.ingest.logs import LogReading, read_logs
 from triage.ingest.logs.shown.quantities import cores, quantity, size
 from triage.model.recording import Event, Window
@@ -518,6 +520,48 @@ def test_a_diagnostic_that_failed(tmp_path: Path) -> None:
     texts = [one.text for one in read(tmp_path, text).events]
     assert texts
     assert all("GPU Memory" in one and "could not be corrected" in one for one in texts)
+
+
+def test_tools_of_a_host(tmp_path: Path) -> None:
+    """Lines that stand for themselves: load, CPU, memory and sockets."""
+    text = """\
+top - 10:22:31 up 12 days,  3:12,  2 users,  load average: 130.12, 128.00, 120.10
+%Cpu(s): 98.1 us,  1.2 sy,  0.0 ni,  0.5 id,  0.0 wa,  0.0 hi,  0.2 si,  0.0 st
+MiB Mem : 257547.0 total,   1100.2 free, 253000.0 used,   3447.1 buff/cache
+MiB Swap:   8192.0 total,      0.0 free,   8192.0 used.    900.0 avail Mem
+TCP:   62010 (estab 1200, closed 60100, orphaned 12, timewait 60090)
+"""
+    values = {signal: value for (signal, _), value in last(read(tmp_path, text)).items()}
+    assert values == {
+        "node.load1": 130.12, "node.cpu_busy": 0.995, "node.memory_total": 257547 * 2**20, "node.memory_available": 900 * 2**20,
+        "node.tcp_established": 1200.0, "node.tcp_time_wait": 60090.0,
+    }  # fmt: skip
+
+
+METRICS = """\
+$ curl -s localhost:8000/metrics | grep num_requests
+# TYPE vllm:num_requests_running gauge
+vllm:num_requests_running{engine="0",model_name="m"} 16.0
+vllm:num_requests_waiting{engine="0",model_name="m"} 402.0
+"""
+
+
+def test_metrics_that_were_copied(tmp_path: Path) -> None:
+    """One scrape of the moment of the text; the metrics that are missing in it are no fault."""
+    (tmp_path / "paste.txt").write_text(ENGINE_LOG + METRICS + ENGINE_LOG, encoding="utf-8")
+    reading = texts.read_logs([tmp_path / "paste.txt"], WINDOW, "chat", alone=True, dialects=load_language().dialects)
+    waiting = next(one for one in reading.series if one.signal == "queue.waiting" and one.origin.dialect == "vllm")
+    assert (list(waiting.values), list(waiting.times)) == ([402.0], [datetime(2025, 3, 4, 10, 20, tzinfo=UTC).timestamp()])
+    assert not [one for one in reading.events if one.kind != "log"]
+
+
+def test_a_table_of_numbers_is_said_to_be_unread(tmp_path: Path) -> None:
+    """Rows of a panel's CSV have stamps and look like a log that has no errors."""
+    rows = "\n".join(f"2025-03-04 10:{minute:02}:00,{minute},0.5" for minute in range(10))
+    sources = read(tmp_path, f'"Time","a","b"\n{rows}\n', "panel.txt").sources
+    assert [one.reason for one in sources] == [
+        "panel.txt is a table of numbers in no form that is known, so nothing was read in it"
+    ]
 
 
 def test_what_is_in_no_known_form_is_said_to_be(tmp_path: Path) -> None:

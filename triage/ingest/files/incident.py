@@ -10,16 +10,17 @@ from typing import Annotated, BinaryIO
 
 from triage.classes import dataclass
 from triage.errors import DataError, InputMissingError
-from triage.ingest.files.scrapes import Scrape, find_scrapes, gathered, labelled, moment_of
+from triage.ingest.files.scrapes import Scrape, find_scrapes, moment_of
+from triage.ingest.files.texts import read_logs
 from triage.ingest.language import Language, load_language
-from triage.ingest.logs import LogReading, read_logs, window_of_logs
+from triage.ingest.logs import LogReading, window_of_logs
 from triage.ingest.logs.changes import read_changes
 from triage.ingest.logs.emitters import engine_on
 from triage.ingest.metrics.naming import index_names, is_engine_name, speaker
 from triage.ingest.metrics.openmetrics import parse, read_blocks
 from triage.ingest.metrics.translate import translate, with_source
 from triage.ingest.owners.subjects import SERVICE_LABELS, owned_by, select
-from triage.ingest.raw import RawSeries
+from triage.ingest.raw import RawSeries, gathered, labelled
 from triage.model.checked import Before, Checked, spelt
 from triage.model.recording import Recording, Source, SourceState, Subject, Window, merged
 from triage.model.service import Service
@@ -381,13 +382,15 @@ def joined(metrics: Recording, logs: Sequence[Path], changes: Path, language: La
     blank = Recording(metrics.service, metrics.window, step=metrics.step)
     parts = [metrics]
     if logs:
+        alone = not metrics.subjects[Scope.REPLICA]
         reading = read_logs(
             logs,
             metrics.window,
             metrics.service,
             _emitter_subjects(metrics),
-            alone=not metrics.subjects[Scope.REPLICA],
+            alone=alone,
             signatures=language.signatures if language else None,
+            dialects=language.dialects if language and alone else (),
         )
         reading = _of_the_only_one(reading, metrics)
         parts.append(reading.as_part_of(blank))

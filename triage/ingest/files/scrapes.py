@@ -1,16 +1,10 @@
 """Scrapes as people save them (`curl …/metrics > metrics-20260301T1200Z.prom`): a file a moment and target, no time stamps."""
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-import numpy as np
-
 from triage.classes import dataclass
-from triage.ingest.raw import RawSeries
-from triage.model.recording import Floats
 
 FOLDER = "metrics"
 """A folder of this name, or names that begin with it, hold scrapes."""
@@ -86,27 +80,3 @@ def moment_of(scrape: Scrape, first: float | None, last: float | None) -> float 
         return scrape.time
     written = (first is None or scrape.modified >= first) and (last is None or scrape.modified <= last)
     return scrape.modified if written else None
-
-
-def labelled(series: Iterable[RawSeries], labels: Mapping[str, str]) -> list[RawSeries]:
-    """Series with the labels that a scraper would have put on them; what they say themselves stays."""
-    return [replace(one, labels={**labels, **one.labels}, added=frozenset(labels.keys() - one.labels.keys())) for one in series]
-
-
-def gathered(parts: Iterable[Iterable[RawSeries]]) -> list[RawSeries]:
-    """The series of several files: what has the same name and labels is one, in order of time."""
-    found: dict[tuple[str, frozenset[tuple[str, str]]], list[RawSeries]] = {}
-    for part in parts:
-        for one in part:
-            found.setdefault((one.name, frozenset(one.labels.items())), []).append(one)
-    return [_one(pieces) for pieces in found.values()]
-
-
-def _one(pieces: list[RawSeries]) -> RawSeries:
-    """Pieces of one series as one; of several samples of one moment the last file's counts."""
-    if len(pieces) == 1:
-        return pieces[0]
-    times: Floats = np.concatenate([piece.times for piece in reversed(pieces)])
-    values: Floats = np.concatenate([piece.values for piece in reversed(pieces)])
-    kept, index = np.unique(times, return_index=True)
-    return replace(pieces[0], times=kept, values=values[index])

@@ -28,7 +28,7 @@ from triage.ingest.logs.meaning import Line, Meaning
 from triage.ingest.logs.measured_runs import MeasuredRuns
 from triage.ingest.logs.quality_log import QualityLog
 from triage.ingest.logs.redaction import redacted, without_prompt
-from triage.ingest.logs.shown import Happened, Remark, Shown, ShownForms, Take
+from triage.ingest.logs.shown import Exposed, Happened, Remark, Shown, ShownForms, Take
 from triage.ingest.logs.signatures import Match
 from triage.ingest.logs.timestamps import Clock
 from triage.ingest.logs.volume import Volume
@@ -50,6 +50,8 @@ _CALLERS = frozenset({"client", "other"})
 
 _TALKATIVE = frozenset({"engine", "gateway", "kernel", "kubelet", "kube-events", "journal", "dns", "etcd", "prometheus", "ray"})
 """Programs that write many lines of their own; what somebody measured stands in other texts, or among an engine's."""
+
+_WORD = re2.compile(rb"[A-Za-z]{3}")
 
 _CUT = 60.0
 """Chosen: seconds from the window's begin within which the first line of a log stands that was cut there: of a quiet log the
@@ -96,6 +98,7 @@ class Reader:
         self._clock = clock
         self._context = context
         self._window = context.window
+        self._wordless = 0
         self._now = first
         self._begun = inf
         self._timed = first is not None
@@ -130,6 +133,11 @@ class Reader:
     def is_timed(self) -> bool:
         """Whether some line had a stamp that could be read."""
         return self._timed
+
+    @property
+    def is_of_numbers(self) -> bool:
+        """Whether most lines hold no word: rows of a table whose columns only its heading explains."""
+        return self._wordless > 2 and 2 * self._wordless > self.lines
 
     @property
     def brought(self) -> bool:
@@ -276,6 +284,7 @@ class Reader:
             return
         if self.emitter.kind in _CALLERS:
             self._given_up.feed_asker(line, time)
+        self._wordless += _WORD.search(line) is None
         if self.emitter.kind in {"quality", "other"} and self._timed:
             self._quality.feed(line, time)
         self._say(line, time)
@@ -444,6 +453,10 @@ class Reader:
         yield from self._quality.series()
         yield from self._volume.series()
         yield from self._shown.series()
+
+    def exposed(self) -> list[Exposed]:
+        """Metrics that were copied into the text; a stranger's are nobody's business."""
+        return [] if self.owned.stranger else self._shown.exposures
 
     def histograms(self) -> Iterator[Histogram]:
         """How long requests took; a stranger's are nobody's business."""

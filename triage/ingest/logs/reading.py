@@ -18,6 +18,7 @@ from triage.ingest.logs.loading import Signatures, load_signatures
 from triage.ingest.logs.measured_runs import slower_runs
 from triage.ingest.logs.reader import Outside, Reader
 from triage.ingest.logs.redaction import redacted, without_escapes
+from triage.ingest.logs.shown import Exposed
 from triage.ingest.logs.timestamps import Clock, boot_time
 from triage.model.recording import Event, Fact, Histogram, Recording, Series, Source, SourceState, Subject, Window
 from triage.model.vocabulary import Scope
@@ -40,6 +41,7 @@ class LogReading:
     :param series: load of engines, rates of access lines, volume of logs; ``Origin.dialect`` is ``log``
     :param histograms: how long requests took, as access lines tell
     :param facts: arguments and start-up facts of replicas, as they were last before the window's end
+    :param exposed: metrics that were copied into them
     :param sources: one per kind of emitter, named ``log:<kind>``
     """
 
@@ -47,6 +49,7 @@ class LogReading:
     series: tuple[Series, ...] = ()
     histograms: tuple[Histogram, ...] = ()
     facts: tuple[Fact, ...] = ()
+    exposed: tuple[Exposed, ...] = ()
     sources: tuple[Source, ...] = ()
 
     def as_part_of(self, blank: Recording) -> Recording:
@@ -118,6 +121,7 @@ def read_logs(
         series=tuple(one for reader in readers for one in reader.series()),
         histograms=tuple(one for reader in readers for one in reader.histograms()),
         facts=tuple(fact for reader in readers for fact in reader.all_facts()),
+        exposed=tuple(one for reader in readers for one in reader.exposed()),
         sources=(*sources, *_sources_of(files)),
     )
 
@@ -196,6 +200,8 @@ class _File:
         yield from lines.problems
         if not any(reader.lines for reader in self.readers):
             yield f"{self.name} is empty"
+        elif all(reader.is_of_numbers and not reader.brought for reader in self.readers):
+            yield f"{self.name} is a table of numbers in no form that is known, so nothing was read in it"
         elif not any(reader.is_timed or reader.brought for reader in self.readers):
             yield f"{self.name} is in no form that is known, so nothing was read in it"
         elif not any(reader.is_timed for reader in self.readers):

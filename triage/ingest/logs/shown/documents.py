@@ -14,7 +14,10 @@ _MAX_YAML = 256 * 1024
 """Bytes of YAML: it is a hundred times slower to read than JSON."""
 
 _JSON = re2.compile(rb"^(?:\{|\[|\[\{)\s*$")
-_ONE_LINE = re2.compile(rb"^[\[{].*\"(?:apiVersion|alertname|object|ExitCode|tp_size|tensor_parallel_size|mean_ttft_ms)\"")
+ONE_LINE = rb"^[\[{].*\"(?:apiVersion|alertname|object|ExitCode|tp_size|tensor_parallel_size|mean_ttft_ms)\""
+"""What a line has that is a whole document of a known form."""
+
+_ONE_LINE = re2.compile(ONE_LINE)
 _YAML = re2.compile(rb"^(?:- )?apiVersion: \S+\s*$")
 _KEY = re2.compile(rb"^(?:[A-Za-z][\w.-]*:(?: |$)|-|#| +\S|\s*$)")
 

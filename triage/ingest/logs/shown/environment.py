@@ -6,7 +6,9 @@ from triage.ingest.logs.redaction import redacted_bytes
 from triage.ingest.logs.shown.form import Shown, Take
 from triage.model.recording import Subject
 
-_BEGIN = re2.compile(rb"^Collecting environment information|^PyTorch version *: |^CUDA available: (?:True|False)$")
+_BEGIN = re2.compile(
+    rb"^Collecting environment information|^PyTorch version *: |^CUDA available: (?:True|False)$|^Architecture: +\w+$"
+)
 _ENTRY = re2.compile(rb"^ *((?:\[\w+\] )?[A-Za-z][^:=]{0,60}?) *(?::|==) *(.*?)\s*$")
 _PART = re2.compile(rb"^={3,}\s*$|^\s|^Versions of relevant libraries|^\[\w+\] |^(?:GPU|NIC)\d|^Legend")
 _FOREIGN = re2.compile(

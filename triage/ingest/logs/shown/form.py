@@ -20,6 +20,9 @@ MAX_SERIES = 2000
 MAX_SAMPLES = 5000
 """Samples of one series that are kept: a loop of one second for more than an hour."""
 
+MAX_EXPOSED = 32 << 20
+"""Bytes of expositions of one text that are kept."""
+
 MAX_FACTS = 2000
 MAX_REMARKS = 500
 """Remarks, events and statements of one text that are kept."""
@@ -55,6 +58,19 @@ class Happened(NamedTuple):
 
     event: KubeEvent
     serves: str = ""
+
+
+class Exposed(NamedTuple):
+    """Metrics that somebody copied.
+
+    :param data: lines of an exposition
+    :param engine: whom they are of, as far as anybody can tell
+    :param time: Unix seconds
+    """
+
+    data: bytes
+    engine: str
+    time: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +129,9 @@ class Shown:
 
     remarks: list[Remark | Happened] = field(default_factory=list)
     """What is to be understood as lines are; the reader takes it out."""
+
+    exposures: list[Exposed] = field(default_factory=list)
+    """Metrics that stood in the text."""
 
     rejected: list[tuple[bytes, float]] = field(default_factory=list)
     """Lines that no form was made of, with their time: they are to be read as any others."""
@@ -195,6 +214,11 @@ class Shown:
         told = redacted(value, 200) if isinstance(value, str) else value
         if told != "" and len(self._facts) < MAX_FACTS:
             self._facts[subject, key] = told
+
+    def exposed(self, data: bytes) -> None:
+        """Keeps metrics as they stand."""
+        if sum(len(one.data) for one in self.exposures) + len(data) <= MAX_EXPOSED:
+            self.exposures.append(Exposed(data, self.engine.id, self.time))
 
     def unread(self, lines: Sequence[bytes]) -> None:
         """Gives lines back that looked like a form and are none that is known."""

@@ -1,4 +1,6 @@
-"""Tables of one host: memory, disks, processes, and what ``vmstat`` and ``iostat`` count."""
+"""What tools of one host show: memory, disks, processes, sockets, and what ``vmstat`` and ``iostat`` count."""
+
+import re2
 
 from triage.ingest.logs.shown.form import Shown
 from triage.ingest.logs.shown.quantities import quantity, size
@@ -66,6 +68,32 @@ def _device(shown: Shown, row: Row) -> None:
     busy = quantity(row.get("%util", ""), "%")
     if busy is not None:
         shown.sample("node.disk_busy", shown.node, max(busy, shown.last("node.disk_busy", shown.node) or 0.0))
+
+
+_SOCKETS = re2.compile(rb"^TCP: +\d+ \(estab (\d+),.*?timewait (\d+)")
+_LOAD = re2.compile(rb"\bup .*load averages?: ([\d.]+)")
+_CPU = re2.compile(rb"^%?Cpu\(s\):.*?([\d.]+)[ %]*id")
+_TOP_MEMORY = re2.compile(rb"^([KMG])iB (Mem|Swap) *: *([\d.]+) total,.*?([\d.]+) (?:used[.,] +([\d.]+) avail Mem|buff/cache)")
+
+
+def line(shown: Shown, text: bytes) -> bool:
+    """Takes a line of ``ss -s``, ``uptime`` or the head of ``top`` that stands for itself; false if it is none."""
+    sockets, load, cpu, memory = (one.search(text) for one in (_SOCKETS, _LOAD, _CPU, _TOP_MEMORY))
+    if sockets is not None:
+        shown.sample("node.tcp_established", shown.node, float(sockets.group(1)))
+        shown.sample("node.tcp_time_wait", shown.node, float(sockets.group(2)))
+    if load is not None:
+        shown.sample("node.load1", shown.node, quantity(load.group(1).decode()))
+    if cpu is not None:
+        idle = quantity(cpu.group(1).decode(), "%")
+        shown.sample("node.cpu_busy", shown.node, None if idle is None else 1.0 - idle)
+    if memory is not None:
+        unit, what, total, _, available = (b"" if one is None else one for one in memory.groups())
+        if what == b"Mem":
+            shown.sample("node.memory_total", shown.node, size((total + unit).decode()))
+        elif available:
+            shown.sample("node.memory_available", shown.node, size((available + unit).decode()))
+    return any(one is not None for one in (sockets, load, cpu, memory))
 
 
 TABLES: tuple[Table, ...] = (

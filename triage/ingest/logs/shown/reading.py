@@ -11,6 +11,7 @@ from triage.ingest.logs.shown import (
     containers,
     documents,
     environment,
+    exposition,
     host,
     kubectl,
     objects,
@@ -31,10 +32,12 @@ _MAY_BEGIN = re2.compile(
             rb"NVIDIA-SMI|NVSMI|^(?:Driver Version|Attached GPUs) |^GPU |^# ?(?:Date|gpu)",
             rb"^[a-z][\w.]+(?: \[\S+\])?, ?\w|^\s*GPU0\s",
             rb"\b(?:NAMES?|PID|Filesystem|available|swpd)\b|(?:GPU|GFX)%|%util|^LAST SEEN|^NAMESPACE",
-            rb"^Name: |^(?:- )?apiVersion: |^[\[{]",
+            rb"^Name: |^(?:- )?apiVersion: |^[\[{]+\s*$",
+            documents.ONE_LINE,
             rb"^=+ ?[\w -]*[Bb]enchmark|GenAI-Perf|AIPerf|^Running \d|^Summary:|\.\.: ",
-            rb"^Collecting env|^PyTorch version|^CUDA available",
+            rb"^# (?:HELP|TYPE) |^[A-Za-z_:][\w:]*\{.*\} +[+-]?\d|^Collecting env|^PyTorch version|^CUDA available",
             rb"^(?:export |- )?[A-Z]{2,}[A-Z0-9_]*=|^[a-z ]{4,60}\(|^\| *Diagnostic|^CA '|^hca_id",
+            rb"^TCP: +\d|load average|^%?Cpu\(s\)|^[KMG]iB (?:Mem|Swap)|^Architecture: ",
         )
     )
 )
@@ -50,12 +53,13 @@ _BEGINS: tuple[tuple[Callable[[bytes], bool], Callable[[Shown], Form]], ...] = (
     (reports.begins_diagnostic, reports.Diagnostic),
     (reports.begins_links, reports.Links),
     (reports.begins_ports, reports.Ports),
+    (exposition.begins, exposition.Exposition),
     (documents.begins_json, lambda shown: documents.JsonDocument(shown, value_of)),
     (documents.begins_yaml, lambda shown: documents.YamlDocument(shown, value_of)),
 )
 """Forms by how they begin; tables are known by their columns."""
 
-_LINES: tuple[Callable[[Shown, bytes], bool], ...] = (environment.variable, environment.limit)
+_LINES: tuple[Callable[[Shown, bytes], bool], ...] = (environment.variable, environment.limit, host.line)
 """Forms of which each line stands for itself."""
 
 
@@ -144,7 +148,7 @@ class ShownForms:
 
     def _command(self, line: bytes) -> bool:
         """Takes what was typed: at which host, and for which columns; false if the line is no such thing."""
-        typed = None if smi_columns.watches(line) else _PROMPT.search(line)
+        typed = None if smi_columns.watches(line) or exposition.begins(line) else _PROMPT.search(line)
         if typed is None:
             return False
         self._shown.host = (typed.group(1) or b"").decode("ascii", "replace") or self._shown.host
