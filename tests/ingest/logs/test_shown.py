@@ -294,7 +294,7 @@ def test_a_description_below_a_prompt(tmp_path: Path) -> None:
         "$ kubectl -n llm describe pod chat-0     # 2025-03-04T10:22:31Z\nName:             chat-0\nNamespace:        llm\n"
         "Events:\n  Type     Reason     Age                   From               Message\n"
         "  ----     ------     ----                  ----               -------\n"
-        "  Warning  BackOff    3m11s (x48 over 13m)  kubelet            Back-off restarting failed container vllm in pod chat-0_llm\n"
+        "  Warning  BackOff    3m11s (x48 over 13m)  kubelet            Back-off restarting failed container vllm\n"
     )
     assert "BackOff" in named(read(tmp_path, ENGINE_LOG + text, "engine-chat-0.log"), "kube")
 
