@@ -89,6 +89,7 @@ def test_a_roll_out_goes_on_while_one_follows_the_other(pause: int, planned: str
         (replace(at(150, "maintenance", service="n3", subject="service/n3"), source="changes"), "no"),
         (replace(at(150, "maintenance", service="svc", version="host patch n1, n2"), source="changes"), "yes"),
         (replace(at(150, "maintenance", service="svc", version="host patch n1, n3"), source="changes"), "no"),
+        (replace(at(150, "maintenance", service="rack-7"), source="changes", text="n2.lan powered off for a part swap"), "yes"),
         (at(150, "said", "state", value="DRAINING", what="pool/n2", subject="gateway/gw"), "yes"),
         (at(150, "said", "state", value="DOWN", what="pool/n2", subject="gateway/gw"), "no"),
         (at(150, "said", "state", value="DRAINING", what="pool/n3", subject="gateway/gw"), "no"),

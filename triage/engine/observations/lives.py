@@ -236,8 +236,8 @@ def _is_meant(event: Event, subject: Subject, when: float) -> bool:
         return False
     listed = event.source == "changes" and event.kind not in CHANGE_KINDS
     if listed:
-        named = (word for key in ("service", "version", "note") for word in _NAMES.findall(event.attrs.get(key, "")))
-        return any(_is_called(word, subject) for word in named)
+        said = (event.attrs.get("service", ""), event.attrs.get("version", ""), event.text)
+        return any(_is_called(word, subject) for words in said for word in _NAMES.findall(words))
     told = event.attrs if event.kind == "said" and event.name in ("acted", "state") else {}
     drains = any(_DRAINS.search(told.get(key, "")) for key in ("verb", "value"))
     return drains and any(_is_called(told.get(key, "").rpartition("/")[2], subject) for key in ("what", "target"))
