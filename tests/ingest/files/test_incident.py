@@ -3,6 +3,7 @@
 import gzip
 import json
 import lzma
+import pickle
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -260,3 +261,13 @@ def test_a_log_that_is_called_after_the_host_of_an_address(tmp_path: Path) -> No
     recording = read_incident(folder(tmp_path, metrics="".join(map(scrapes, hosts)).replace("# EOF\n", "") + "# EOF\n", **logs))
     told = {one.subject.id for one in recording.series if one.origin.dialect == "log" and one.signal == "log.lines"}
     assert told == {"node-2.lan:8000", "node-3"}
+
+
+def test_what_was_read_goes_to_another_process(tmp_path: Path) -> None:
+    """Whole, with the origins that are looked up when somebody asks: cases are scored by several processes."""
+    read = read_incident(folder(tmp_path / "case", metrics=scrapes()))
+    again = pickle.loads(pickle.dumps(read))
+    assert [(one.signal, one.subject, one.origin) for one in again.series] == [
+        (one.signal, one.subject, one.origin) for one in read.series
+    ]
+    assert read.series

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import accumulate, compress
 from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -483,6 +484,20 @@ class _Origins:
             if place not in self._told:
                 self._told[place] = self._finder.origin(self._group(place), Made())
         return [self._told[place] for place in places]
+
+    def __reduce__(self) -> tuple[type["_Told"], tuple[tuple[Origin, ...]]]:
+        """What goes to another process or into a file are the origins alone, without what they were found in."""
+        return _Told, (tuple(self(slice(None))),)
+
+
+class _Told(NamedTuple):
+    """Origins that were all looked up."""
+
+    origins: tuple[Origin, ...]
+
+    def __call__(self, some: Chosen) -> list[Origin]:
+        """The origins of some rows."""
+        return [self.origins[place] for place in np.arange(len(self.origins))[some].tolist()]
 
 
 def _group_of(row: _Row) -> Group:
