@@ -11,6 +11,7 @@ from triage.model.recording import Floats, Subject
 from triage.model.vocabulary import Combine
 
 Counts = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 
 _SMOOTHING = 60.0
 """Ratios of two rates are taken over at least this many seconds: in one scrape interval there may be few events or none."""
@@ -25,12 +26,17 @@ def rolled(cells: Floats, width: int) -> Floats:
     :param cells: shape (…, N)
     """
     is_known = ~np.isnan(cells)
-    none = np.zeros((*cells.shape[:-1], 1))
-    total = np.concatenate((none, np.cumsum(np.where(is_known, cells, 0.0), axis=-1)), axis=-1)
-    count = np.concatenate((none, np.cumsum(is_known, axis=-1)), axis=-1)
-    end = np.arange(1, cells.shape[-1] + 1)
-    start = np.maximum(end - width, 0)
-    return np.where(count[..., end] > count[..., start], total[..., end] - total[..., start], np.nan)
+    if is_known.all():
+        return _added(cells, width)
+    return np.where(_added(is_known, width) > 0, _added(np.where(is_known, cells, 0.0), width), np.nan)
+
+
+def _added(amounts: Floats | Bools, width: int) -> Floats:
+    """Sum of the last ``width`` cells, shape (…, N)."""
+    total = amounts.cumsum(axis=-1, dtype=float)
+    out = total.copy()
+    out[..., width:] -= total[..., :-width]
+    return out
 
 
 def rolled_mean(cells: Floats, width: int) -> Floats:
@@ -43,10 +49,11 @@ def ratio(part: Floats | None, whole: Floats | None, frame: Frame) -> Floats | N
     if part is None or whole is None:
         return None
     width = max(1, round(_SMOOTHING / frame.grid.step))
-    known = ~np.isnan(part) & ~np.isnan(whole)
-    above, below = rolled(np.where(known, part, np.nan), width), rolled(np.where(known, whole, np.nan), width)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(below > _LEAST_EVENTS, above / below, np.nan)
+    unknown = np.isnan(part) | np.isnan(whole)
+    if unknown.any():
+        part, whole = np.where(unknown, 0.0, part), np.where(unknown, 0.0, whole)
+    above, below = _added(part, width), _added(whole, width)  # of no known cells the sum is nought
+    return np.divide(above, below, out=np.full(above.shape, np.nan), where=below > _LEAST_EVENTS)
 
 
 def share(part: Floats | None, whole: Floats | None, frame: Frame) -> Floats | None:

@@ -70,13 +70,13 @@ class Answer:
     refuted: Outcome | None
     expected: tuple[Outcome, ...] = ()
 
-    @property
+    @cached_property
     def holding(self) -> tuple[Way, ...]:
         """The alternatives that hold, what proves most first."""
         held = [way for way in self.ways if way.verdict is PRESENT]
         return tuple(sorted(held, key=lambda way: GRADES.index(way.grade)))
 
-    @property
+    @cached_property
     def grade(self) -> Grade:
         """What the evidence that holds proves: two weak ways of independent families are together what only this kind makes."""
         held = self.holding
@@ -111,12 +111,12 @@ class Answer:
         known = [end for end in ended if end is not None]
         return max(known) if known and len(known) == len(ended) else None
 
-    @property
+    @cached_property
     def shown(self) -> tuple[Evidence, ...]:
         """The evidence of the alternatives that hold; of all if none does."""
         return _evidence(look for way in self.holding or self.ways for look in way.outcome.looks)
 
-    @property
+    @cached_property
     def held(self) -> tuple[Evidence, ...]:
         """The part of what is shown that holds."""
         return _of(PRESENT, [way.outcome for way in self.holding or self.ways])
@@ -238,7 +238,7 @@ class Ruling:
             return PRESENT
         return ABSENT if len(self.codes) and (self.codes == FAILS).all() else UNKNOWN
 
-    @property
+    @cached_property
     def present(self) -> list[Answer]:
         """The answers of those on whom it is."""
         return self._told(np.flatnonzero(self.codes == HOLDS))

@@ -91,6 +91,7 @@ class _Motion:
     def __init__(self, dialect: str, asked: Sequence[Voice], voices: Voices) -> None:
         self._row = {voice.subject: row for row, voice in enumerate(asked)}
         self._rows: dict[int, tuple[Places, Places]] = {}
+        self._cells: dict[tuple[int, int], Places | slice] = {}
         told = [(panel, voices.news_of(panel)) for panel in voices.panels if panel.dialect == dialect]
         self.pace, self._never = _pace([(panel, moves[voices.heard_of(panel)]) for panel, moves in told])
         self._of_work = np.zeros(len(asked), dtype=bool)
@@ -129,16 +130,30 @@ class _Motion:
         :param moved: moments at which voices spoke that did so together, and at which of them each said something new
         """
         rows, whose = self._restless(panel)
+        if not len(rows):
+            return
         self.number[whose] += 1
         for alike in sorted(set(self._place[whose, 0].tolist())):
             these = self._place[whose, 0] == alike
             times, told = moved[alike]
-            cells = np.searchsorted(times, panel.times[1:]).clip(0, len(times) - 1)
+            cells = self._cells_of(alike, times, panel)
             place = self._place[whose[these], 1]
-            if len(cells) and (np.diff(cells) == 1).all():  # the voice speaks when the panel does: a slice costs a third
-                told[place, cells[0] : cells[-1] + 1] |= moves[rows[these]]
+            if isinstance(cells, slice):
+                told[place, cells] |= moves[rows[these]]
             else:
                 told[place[:, None], cells] |= moves[rows[these]]
+
+    def _cells_of(self, alike: int, times: Floats, panel: Panel) -> Places | slice:
+        """At which of the moments of some voices a panel was read, but for its first; many panels were read at the same ones.
+
+        A slice, which costs a third, where the voices speak when the panel does.
+        """
+        key = alike, id(panel.times)
+        if (known := self._cells.get(key)) is None:
+            cells = np.searchsorted(times, panel.times[1:]).clip(0, len(times) - 1)
+            in_a_row = len(cells) and (np.diff(cells) == 1).all()
+            known = self._cells[key] = slice(int(cells[0]), int(cells[-1]) + 1) if in_a_row else cells
+        return known
 
     def _restless(self, panel: Panel) -> tuple[Places, Places]:
         """Rows of a panel that never rest, and whose they are."""
@@ -180,11 +195,42 @@ def _pace(told: Sequence[tuple[Panel, Bools]]) -> tuple[int, set[str]]:
 
     What is pushed each minute, or collected twice a minute, and scraped more often tells the same several times.
     """
+    lots = _lots(told)
+    first: set[str] | None = None
     for pace in range(1, _SLOWEST_PACE + 1):
-        never = {panel.signal for panel, moves in told if _never_rests(_within(moves, pace)).any()}
+        never = {signal for signals, moves in lots for signal in _of_rows(signals, _never_rests(_within(moves, pace)))}
         if len(never) >= _LEAST_SIGNALS:
             return pace, never
-    return 1, {panel.signal for panel, moves in told if _never_rests(moves).any()}
+        first = never if first is None else first
+    return 1, first or set()
+
+
+Lot = tuple[Sequence[tuple[str, int]], Bools]
+"""Signals, each with how many rows it has, and which samples of them are news, shape (R, T - 1)."""
+
+_SMALL = 64
+"""Rows of a panel that are copied beside those of others."""
+
+
+def _lots(told: Sequence[tuple[Panel, Bools]]) -> list[Lot]:
+    """Panels of as many samples side by side; a large one stays alone."""
+    together: dict[tuple[int, int], list[tuple[Panel, Bools]]] = {}
+    for place, (panel, moves) in enumerate(told):
+        alone = place if len(moves) > _SMALL else -1
+        together.setdefault((moves.shape[1], alone), []).append((panel, moves))
+    return [
+        (
+            [(panel.signal, len(moves)) for panel, moves in several],
+            several[0][1] if len(several) == 1 else np.concatenate([moves for _, moves in several]),
+        )
+        for several in together.values()
+    ]
+
+
+def _of_rows(signals: Sequence[tuple[str, int]], holds: Bools) -> Iterator[str]:
+    """The signals of which something holds in any row."""
+    rows = iter(holds.tolist())
+    return (signal for signal, number in signals if any([next(rows) for _ in range(number)]))
 
 
 def _within(moves: Bools, samples: int) -> Bools:
