@@ -9,7 +9,7 @@ import pytest
 from triage.engine.derived import DERIVATIONS, in_order
 from triage.engine.derived.derivation import Derivation
 from triage.engine.frame import Frame
-from triage.model.recording import LOG, Distribution, Fact, Floats, Origin, Recording, Series, Subject, Window
+from triage.model.recording import LOG, Distribution, Fact, Floats, Histogram, Origin, Recording, Series, Subject, Window
 from triage.model.vocabulary import Kind, Scope, Signal, catalogue
 
 TIMES = np.arange(15.0, 1201.0, 15.0)
@@ -73,13 +73,13 @@ def values_of(signal: str, chance: Random) -> Floats:
     return np.array([min(chance.choice((0.0, 0.0, 1.0, 2.0, 5.0, 9.0)), most) for _ in TIMES])
 
 
-def told(signal: Signal, subject: Subject, chance: Random) -> Series | Distribution:
+def told(signal: Signal, subject: Subject, chance: Random) -> Series | Histogram:
     """A signal of a subject, to the end or not."""
     end = len(TIMES) if chance.random() < 0.6 else chance.randrange(20, 70)
     origin = Origin(chance.choice(("vllm", LOG)), signal.name)
     if signal.kind is Kind.DISTRIBUTION:
         bounds = np.array([0.1, 1.0, 10.0, np.inf])
-        return Distribution(signal.name, subject, TIMES[:end], bounds, np.ones((end, 4)), np.full(end, 3.0), origin)
+        return Histogram(signal.name, subject, TIMES[:end], bounds, np.ones((end, 4)), np.full(end, 3.0), origin)
     return Series(signal.name, subject, TIMES[:end], values_of(signal.name, chance)[:end], origin)
 
 
@@ -98,7 +98,7 @@ def recording(seed: int) -> Recording:
         service="svc",
         window=Window(600.0, 1200.0, 0.0),
         series=[one for one in parts if isinstance(one, Series)],
-        histograms=[one for one in parts if isinstance(one, Distribution)],
+        histograms=[one for one in parts if isinstance(one, Histogram)],
         facts=facts,
         links={
             **{card: (nodes[number % 2], replicas[number]) for number, card in enumerate(cards)},

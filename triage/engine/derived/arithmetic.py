@@ -53,7 +53,7 @@ def ratio(part: Floats | None, whole: Floats | None, frame: Frame) -> Floats | N
     if unknown.any():
         part, whole = np.where(unknown, 0.0, part), np.where(unknown, 0.0, whole)
     above, below = _added(part, width), _added(whole, width)  # of no known cells the sum is nought
-    return np.divide(above, below, out=np.full(above.shape, np.nan), where=below > _LEAST_EVENTS)
+    return np.asarray(np.divide(above, below, out=np.full(above.shape, np.nan), where=below > _LEAST_EVENTS))
 
 
 def share(part: Floats | None, whole: Floats | None, frame: Frame) -> Floats | None:

@@ -1,6 +1,7 @@
 """Sources that are frozen: every value that never rests stands still to the last digit, and work goes on elsewhere."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -230,7 +231,7 @@ def _lots(told: Sequence[tuple[Panel, Bools]]) -> list[Lot]:
 def _of_rows(signals: Sequence[tuple[str, int]], holds: Bools) -> Iterator[str]:
     """The signals of which something holds in any row."""
     rows = iter(holds.tolist())
-    return (signal for signal, number in signals if any([next(rows) for _ in range(number)]))
+    return (signal for signal, number in signals if True in [*islice(rows, number)])
 
 
 def _within(moves: Bools, samples: int) -> Bools:
