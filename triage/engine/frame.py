@@ -160,23 +160,69 @@ def _is_one_value(rows: Floats) -> bool:
     return not any(rows.strides) or bool((rows == rows[0, 0]).all())
 
 
-def interpolated(at: Floats, known_at: Floats, rows: Floats) -> Floats:
-    """Each row's value at some places, linear between those where it is known (as :func:`numpy.interp` of each row).
+class Interpolation:
+    """Values at some places, linear between those where they are known (as :func:`numpy.interp`).
 
     :param at: ascending, as ``known_at`` is, shape (K,)
-    :param rows: shape (R, K, ...)
-    :returns: shape (R, number of places, ...)
     """
-    left = np.searchsorted(known_at, at, side="right") - 1
-    out = rows.take(left.clip(0), axis=1)
-    inside = slice(*np.searchsorted(left, [0, len(known_at) - 1]))
-    begin, end = left[inside], left[inside] + 1
-    shape = (-1, *(1 for _ in rows.shape[2:]))
-    slope = rows.take(end, axis=1) - out[:, inside]
-    slope /= (known_at[end] - known_at[begin]).reshape(shape)
-    slope *= (at[inside] - known_at[begin]).reshape(shape)
-    out[:, inside] += slope
-    return out
+
+    def __init__(self, at: Floats, known_at: Floats) -> None:
+        left = np.searchsorted(known_at, at, side="right") - 1
+        self._nearest = left.clip(0)
+        self._inside = slice(*np.searchsorted(left, [0, len(known_at) - 1]).tolist())
+        self._begin, self._end = left[self._inside], left[self._inside] + 1
+        self._apart = known_at[self._end] - known_at[self._begin]
+        self._beyond = at[self._inside] - known_at[self._begin]
+
+    def of(self, rows: Floats) -> Floats:
+        """Each row's values, shape (R, number of places, ...).
+
+        :param rows: shape (R, K, ...)
+        """
+        out = rows.take(self._nearest, axis=1)
+        shape = (-1, *(1 for _ in rows.shape[2:]))
+        slope = rows.take(self._end, axis=1) - out[:, self._inside]
+        slope /= self._apart.reshape(shape)
+        slope *= self._beyond.reshape(shape)
+        out[:, self._inside] += slope
+        return out
+
+
+@dataclass(frozen=True)
+class Spreading:
+    """How rates that were read at some moments are spread over the cells.
+
+    :param lengths: for how many seconds each holds, shape (T,)
+    :param totals: running totals at the edges of the cells, of those at the corners of the times in which rates hold
+    :param corners: of a running total the place at each corner
+    :param seconds: of each cell in which a rate holds, shape (1, N)
+    """
+
+    lengths: Floats
+    totals: Interpolation
+    corners: Places
+    seconds: Floats
+
+    @classmethod
+    def over(cls, start: Floats, times: Floats, edges: Floats) -> "Spreading":
+        """That of rates that hold from some moments to others."""
+        lengths = times - start
+        totals = Interpolation(edges, np.stack((start, times), axis=1).ravel())
+        corners = np.arange(1, 2 * len(times) + 1) // 2  # a total is the same from a sample to where the next one begins
+        return cls(lengths, totals, corners, _between(totals, corners, lengths[None, :]))
+
+    def of(self, rates: Floats) -> Floats:
+        """The cells of some rates, shape (R, N)."""
+        amount = _between(self.totals, self.corners, rates * self.lengths)
+        cells = np.full(amount.shape, np.nan)
+        np.divide(amount, self.seconds, out=cells, where=self.seconds > _LEAST_SECONDS)
+        return cells
+
+
+def _between(totals: Interpolation, corners: Places, amounts: Floats) -> Floats:
+    """What of some amounts lies in each cell, shape (R, N)."""
+    at_edges = totals.of(running(amounts).take(corners, axis=1))
+    return at_edges[:, 1:] - at_edges[:, :-1]
 
 
 def news(values: Floats, kind: Kind) -> Bools:
@@ -251,6 +297,8 @@ class Frame:
     def __init__(self, recording: Recording, grid: Grid | None = None) -> None:
         self.recording = recording
         self.grid = grid or grid_of(recording)
+        self._edges = np.concatenate(([self.grid.times[0] - self.grid.step], self.grid.times))
+        self._spreadings: dict[bytes, Spreading] = {}
         self._staleness = max(_PATIENCE_CELLS * recording.step, self.grid.step)
         self._cells: dict[str, dict[Subject, Floats]] = {}
         self._histograms: dict[str, dict[Subject, Histogram]] = {}
@@ -396,13 +444,13 @@ class Frame:
             times, rows = times[told], rows.compress(told, axis=1)
         if not len(times):
             return np.full((len(rows), len(self.grid.times)), np.nan)
-        edges = np.concatenate(([self.grid.times[0] - self.grid.step], self.grid.times))
         if kind is Kind.RATE:
-            return self._spread(times, rows, edges)
+            return self._spread(times, rows)
         held = self._held(times, rows)
         if kind is Kind.STATE:
             return held
-        low, high = np.searchsorted(times, edges[:-1], side="right"), np.searchsorted(times, edges[1:], side="right")
+        ends = np.searchsorted(times, self._edges, side="right")
+        low, high = ends[:-1], ends[1:]
         padded = np.hstack((rows, np.zeros((len(rows), 1))))
         sums = np.add.reduceat(padded, np.append(low, high[-1]), axis=1)[:, :-1]
         np.divide(sums, high - low, out=held, where=high > low)
@@ -412,25 +460,20 @@ class Frame:
         """Seconds for which a sample speaks: sources that are read more seldom than others speak for longer."""
         return max(self._staleness, _PATIENCE_CELLS * min(_usual_step(times), _SLOWEST))
 
-    def _spread(self, times: Floats, rates: Floats, edges: Floats) -> Floats:
+    def _spread(self, times: Floats, rates: Floats) -> Floats:
         """Rates as cells. A rate holds from the sample before it to its own, but no longer than the patience.
 
         What was counted stays what it was: the cells' rates times their length add up to it.
 
         :param rates: shape (R, T)
         """
-        usual = _usual_step(times) or self.grid.step
-        before = np.concatenate(([times[0] - usual], times[:-1]))
-        start = np.maximum(before, times - self._staleness_with(times))
-        corners = np.stack((start, times), axis=1).ravel()
-        at_corners = np.arange(1, 2 * len(times) + 1) // 2  # a total is the same from a sample to where the next one begins
-        seconds, amount = (
-            np.diff(interpolated(edges, corners, running(each).take(at_corners, axis=1)), axis=1)
-            for each in ((times - start)[None, :], rates * (times - start))
-        )
-        cells = np.full(amount.shape, np.nan)
-        np.divide(amount, seconds, out=cells, where=seconds > _LEAST_SECONDS)
-        return cells
+        key = times.tobytes()
+        if (spreading := self._spreadings.get(key)) is None:
+            usual = _usual_step(times) or self.grid.step
+            before = np.concatenate(([times[0] - usual], times[:-1]))
+            start = np.maximum(before, times - self._staleness_with(times))
+            spreading = self._spreadings[key] = Spreading.over(start, times, self._edges)
+        return spreading.of(rates)
 
     def _held(self, times: Floats, rows: Floats) -> Floats:
         """The last value before each cell's end, if it is near enough, shape (R, N)."""

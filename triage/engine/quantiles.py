@@ -1,11 +1,12 @@
 """Quantiles of histograms that carry the bounds of their bucket, so that a coarse bucket never reads as a precise value."""
 
 from collections.abc import Iterator, Sequence
+from math import isnan
 from typing import NamedTuple
 
 import numpy as np
 
-from triage.engine.frame import interpolated
+from triage.engine.frame import Interpolation
 from triage.model.arrays import usual_step
 from triage.model.recording import Floats, Histogram
 
@@ -56,7 +57,7 @@ def observed_until(times: Floats, rates: Floats, edges: Floats, first: float) ->
     corners = np.concatenate(([times[0] - first], times))
     known = np.zeros((len(rates), len(corners), rates.shape[2]))
     np.cumsum(np.nan_to_num(rates) * np.diff(corners)[:, None], axis=1, out=known[:, 1:])
-    return interpolated(edges, corners, known).transpose(0, 2, 1)
+    return Interpolation(edges, corners).of(known).transpose(0, 2, 1)
 
 
 def quantile(counts: Floats, bounds: Floats, q: float) -> Interval | None:
@@ -67,7 +68,7 @@ def quantile(counts: Floats, bounds: Floats, q: float) -> Interval | None:
     :param q: between 0 and 1
     """
     estimate, low, high = quantiles(counts[None, :], bounds, q)[:, 0].tolist()
-    return None if np.isnan(estimate) else Interval(estimate, low, high)
+    return None if isnan(estimate) else Interval(estimate, low, high)
 
 
 def quantiles(counts: Floats, bounds: Floats, q: float) -> Floats:

@@ -1,6 +1,7 @@
 """Statistics of a signal over a span of the grid: numbers, or intervals where only bounds are known."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import isnan
 
 import numpy as np
 import numpy.typing as npt
@@ -73,7 +74,7 @@ def of_cells(cells: Floats, stat: Stat, step: float) -> float | None:
     :param step: seconds a cell
     """
     value = float(of_rows(cells[None, :], stat, step)[0])
-    return None if np.isnan(value) else value
+    return None if isnan(value) else value
 
 
 def of_rows(rows: Floats, stat: Stat, step: float) -> Floats:
@@ -196,7 +197,7 @@ class Column:
     def of(self, subject: Subject) -> Interval | None:
         """The value of one of the subjects; None if it is unknown."""
         estimate, low, high = self.bounds[:, self.place[subject]].tolist()
-        return None if np.isnan(estimate) else Interval(estimate, low, high)
+        return None if isnan(estimate) else Interval(estimate, low, high)
 
 
 def column(frame: Frame, signal: str, stat: Stat, span: slice) -> Column:
@@ -357,7 +358,7 @@ def _of_distribution(frame: Frame, signal: str, subjects: Sequence[Subject], sta
     if totals is None:
         return None
     value = float(_over_moments(totals[0][None, :], totals[1][None, :], stat, span, frame.grid.step)[0])
-    return None if np.isnan(value) else exact(value)
+    return None if isnan(value) else exact(value)
 
 
 def _over_moments(sums: Floats, counts: Floats, stat: Stat, span: slice, step: float) -> Floats:
