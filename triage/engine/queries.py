@@ -673,6 +673,11 @@ def interval_of(times: Floats) -> float:
     return usual_step(times) if len(times) > 1 else 0.0
 
 
+def _interval_of(frame: Frame, times: Floats) -> float:
+    """The same; asked again of the same moments it is remembered."""
+    return frame.remembered(("interval", times.tobytes()), lambda: interval_of(times))
+
+
 def _are_same(one: Floats, other: Floats) -> bool:
     """Whether two rows of cells are the same where both are known, which they mostly are."""
     known = ~np.isnan(one)
@@ -692,7 +697,7 @@ def onset_width(frame: Frame, signal: str, subjects: Sequence[Subject]) -> float
     leaves = _leaves(frame, signal, subjects)
     told = (frame.spoken(name, subject) for name in leaves for subject in _related(frame, name, subjects))
     moments = {id(times): times for times in told if times is not None}
-    scrape = min(max(map(interval_of, moments.values()), default=frame.recording.step), _SLOWEST)
+    scrape = min(max((_interval_of(frame, times) for times in moments.values()), default=frame.recording.step), _SLOWEST)
     over = _MINUTE if signal in RATIOS or signal in _OVER_A_MINUTE else 0.0
     return max(frame.grid.step, scrape, over)
 

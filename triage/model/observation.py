@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Literal, get_args
 
 from triage.classes import dataclass
@@ -91,7 +91,8 @@ class Seen:
         if not of or not found:
             return found
         if (sort, of) not in self._about:
-            self._about[sort, of] = [one for one in found if named(one.of, of)]
+            plain, begin = _apart(of)
+            self._about[sort, of] = [one for one in found if one.of in plain or one.of.startswith(begin)]
         return self._about[sort, of]
 
     @cached_property
@@ -113,7 +114,7 @@ class Seen:
         :param against: what it is held against, anything if empty
         """
         wanted, by_name = tuple(of), self._judged_by_sort.get(sort, {})
-        plain = bool(wanted) and not any(one.endswith("*") for one in wanted)
+        plain = bool(wanted) and not _apart(wanted)[1]
         names = wanted if plain else [name for name in by_name if not wanted or named(name, wanted)]
         return any(
             (scope is None or judged[2] is scope) and (not against or judged[3:] == (against,))
@@ -124,4 +125,11 @@ class Seen:
 
 def named(name: str, wanted: Iterable[str]) -> bool:
     """Whether a name is one of those that are asked for; ``latency.*`` stands for all that begin with ``latency.``."""
-    return any(name == one or (one.endswith("*") and name.startswith(one[:-1])) for one in wanted)
+    plain, begin = _apart(tuple(wanted))
+    return name in plain or name.startswith(begin)
+
+
+@cache
+def _apart(wanted: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Names that are asked for, and what names that are asked for begin with."""
+    return frozenset(wanted), tuple(one[:-1] for one in wanted if one.endswith("*"))

@@ -419,12 +419,15 @@ def subjects_of(frame: Frame, rule: Rule) -> list[Subject]:
     everyone = frame.recording.subjects[rule.scope]
     own = [name for name in rule.signals if catalogue()[name].scope in (rule.scope, Scope.TARGET)]
     having = {subject for name in own for subject in frame.subjects_of(name) if subject.scope is rule.scope}
-    spoken = {
-        event.subject for event in frame.recording.events if event.subject is not None and event.subject.scope is rule.scope
-    }
-    noticed = {one.subject for one in frame.seen.odd if one.subject.scope is rule.scope}
-    chosen = sorted(having | spoken | noticed) if own else sorted({*everyone, *spoken, *noticed})
+    told = frame.remembered(("told of", rule.scope), lambda: _told_of(frame, rule.scope))
+    chosen = sorted(having | told) if own else sorted({*everyone, *told})
     return chosen or list(everyone) or _hosts(frame, rule) or [service]
+
+
+def _told_of(frame: Frame, scope: Scope) -> frozenset[Subject]:
+    """Those of a scope of whom events or observations tell."""
+    events = (event.subject for event in frame.recording.events)
+    return frozenset(one for one in (*events, *(odd.subject for odd in frame.seen.odd)) if one is not None and one.scope is scope)
 
 
 def _hosts(frame: Frame, rule: Rule) -> list[Subject]:
