@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from math import ceil
-from typing import TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -304,7 +304,7 @@ class Frame:
         self._histograms: dict[str, dict[Subject, Histogram]] = {}
         self._blocks: dict[str, Block] = {}
         self._places: dict[tuple[Subject, ...], Mapping[Subject, int]] = {}
-        self._remembered: dict[Hashable, object] = {}
+        self._remembered: dict[Hashable, Any] = {}
         self._totals: dict[str, tuple[Block, Block]] = {}
         self._derived: set[tuple[str, Subject]] = set()
         self.origins = Origins(recording)
@@ -503,11 +503,12 @@ class Frame:
 
         :param key: what it is and of what, its name first: no two callers may have the same
         """
+        found: Known
         try:
-            return cast(Known, self._remembered[key])
+            found = self._remembered[key]
         except KeyError:
             found = self._remembered[key] = work_out()
-            return found
+        return found
 
     def forget(self, signal: str, subject: Subject, since: float, until: float) -> None:
         """Makes a signal of a subject unknown from one moment to another: who told it is not to be believed there.

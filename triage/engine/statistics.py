@@ -129,7 +129,7 @@ def _of_known(values: Floats, told: Bools, stat: Stat, step: float) -> Floats:
 
 
 _PLAIN: dict[str, Callable[[Floats], npt.NDArray[np.floating | np.int64]]] = {
-    "mean": lambda values: values.mean(axis=1),
+    "mean": lambda values: np.add.reduce(values, axis=1) / values.shape[1],  # as NumPy's own, which takes twice as long
     "min": lambda values: values.min(axis=1),
     "max": lambda values: values.max(axis=1),
     "last": lambda values: values[:, -1],

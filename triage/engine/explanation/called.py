@@ -14,6 +14,8 @@ from triage.model.vocabulary import Scope
 _OF_TEMPLATE = re2.compile(r"[a-z0-9]{5,10}-([a-z0-9]{5})")
 """What follows the service's name in that of a pod of a deployment: hash of the template, five letters of its own."""
 
+_SCOPES = frozenset(Scope)
+
 _LONG_ID = 20
 _TAIL = 6
 """Of a longer id that nothing else is known by, so many letters from its end are told."""
@@ -38,7 +40,7 @@ class Called:
     def of_id(self, subject: str) -> str:
         """The same of ``scope/id``; another text as it is."""
         scope, slash, name = subject.partition("/")
-        return self(Subject(Scope(scope), name)) if slash and scope in set(Scope) else subject
+        return self(Subject(Scope(scope), name)) if slash and scope in _SCOPES else subject
 
     def __contains__(self, subject: str) -> bool:
         """Whether people call ``scope/id`` otherwise than by its id."""

@@ -463,7 +463,8 @@ def _is_mostly_unseen(measure: Measure, subjects: Sequence[Subject], frame: Fram
 
 def unseen_share(cells: Floats) -> Floats:
     """The share of cells that nobody knows, along the last axis; of a span without cells it is all."""
-    return np.asarray(np.isnan(cells).mean(axis=-1) if cells.shape[-1] else np.ones(cells.shape[:-1]))
+    number = cells.shape[-1]
+    return np.asarray(np.count_nonzero(np.isnan(cells), axis=-1) / number if number else np.ones(cells.shape[:-1]))
 
 
 def _lasts(cells: Floats | None, threshold: float, op: str, measure: Measure, frame: Frame) -> tuple[Verdict, float | None]:
