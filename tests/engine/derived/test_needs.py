@@ -9,7 +9,7 @@ import pytest
 from triage.engine.derived import DERIVATIONS, in_order
 from triage.engine.derived.derivation import Derivation
 from triage.engine.frame import Frame
-from triage.model.recording import LOG, Distribution, Fact, Floats, Histogram, Origin, Recording, Series, Subject, Window
+from triage.model.recording import LOG, Fact, Floats, Histogram, Origin, Recording, Series, Subject, Window
 from triage.model.vocabulary import Kind, Scope, Signal, catalogue
 
 TIMES = np.arange(15.0, 1201.0, 15.0)
@@ -48,11 +48,11 @@ class Watched(Frame):
         self.asked.add(signal)
         return dict(super().of(signal))
 
-    def histogram(self, signal: str, subject: Subject) -> Distribution | None:
+    def histogram(self, signal: str, subject: Subject) -> Histogram | None:
         self.asked.add(signal)
         return super().histogram(signal, subject)
 
-    def histograms(self, signal: str) -> "dict[Subject, Distribution]":
+    def histograms(self, signal: str) -> "dict[Subject, Histogram]":
         self.asked.add(signal)
         return dict(super().histograms(signal))
 
