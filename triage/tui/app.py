@@ -16,6 +16,7 @@ from textual.command import Provider
 from textual.message import Message
 from textual.notifications import SeverityLevel
 from textual.screen import ModalScreen
+from textual.theme import Theme
 from textual.worker import Worker, WorkerState
 
 from triage.errors import TriageError
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
 _MOST_NEWS = 20
 _REPORT_WIDTH = 100
 _BEFORE_SPARES, _BETWEEN_SPARES = 0.3, 0.05
+_OWN_THEMES = {theme.name: theme for theme in THEMES.values()}
 _BETWEEN_TIDYING = 5.0
 """Seconds between two looks for garbage in circles: at what is new only, milliseconds, so that none is due within a key."""
 
@@ -123,6 +125,10 @@ class WalkApp(App[BaseException]):
         self._kept = Kept()
         self._spares = iter(SPARES)
         self._looks = 0
+
+    def get_theme(self, theme_name: str) -> Theme | None:
+        """A theme by its name; Textual puts its table of all of them together anew for each line that is drawn."""
+        return _OWN_THEMES.get(theme_name) or super().get_theme(theme_name)
 
     # What goes on away from the screen
 
@@ -425,11 +431,11 @@ class WalkApp(App[BaseException]):
             here.turn_to(screen)
             return
         kept = self._kept.take(screen)
-        self.push_screen(kept or screen)
         if kept is not None:
             kept.turn_to(screen)
-        elif not self.is_screen_installed(screen):
+        else:
             self._keep_mounted(screen)
+        self.push_screen(kept or screen)
 
     def _leave(self) -> None:
         """Back from the screen on top, which is kept."""

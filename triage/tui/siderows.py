@@ -1,5 +1,8 @@
 """How subjects side by side read: a line each, with its value and a strip of heat on the scale of all of them."""
 
+from collections.abc import Iterator
+from itertools import groupby
+
 from textual.content import Content
 
 from triage.model.diagnosis import Verdict
@@ -9,7 +12,7 @@ from triage.render.reading import named
 from triage.render.spark import pooled
 from triage.tui.sides import SCALES, Scale, Side, Sides
 from triage.tui.snapshot import Snapshot
-from triage.tui.words import PINNED, VERDICTS, counted, fitted, heading, in_runs, lines, mark, spread, text
+from triage.tui.words import PINNED, VERDICTS, counted, fitted, heading, lines, mark, spread, text
 
 _NAME, _VALUE, _STRIP = 30, 14, 60
 _SHORT = 5
@@ -95,11 +98,16 @@ def _strip(side: Side, scale: Scale, snapshot: Snapshot, width: int) -> Content:
     begin = side.spark.window * bins // len(side.spark.values)
     inside = "bad" if side.verdict is Verdict.PRESENT else "window"
 
-    def cell(value: float | None, style: str) -> tuple[str, str]:
-        if value is None:
-            return "·", "gap"
+    def block(value: float) -> str:
         level = int((value - low) / (high - low) * len(_BLOCKS)) if high > low else 0
-        return _BLOCKS[min(max(level, 0), len(_BLOCKS) - 1)], style
+        return _BLOCKS[min(max(level, 0), len(_BLOCKS) - 1)]
 
-    pools = pooled(side.spark.values, bins)
-    return text(*in_runs(cell(value, "before" if place < begin else inside) for place, value in enumerate(pools)))
+    drawn = [None if value is None else block(value) for value in pooled(side.spark.values, bins)]
+    halves = ((drawn[:begin], "before"), (drawn[begin:], inside))
+    return text(*(run for half, style in halves for run in _gapped(half, style)))
+
+
+def _gapped(drawn: list[str | None], style: str) -> Iterator[tuple[str, str]]:
+    """Blocks in one style, and dots where nothing is known in another."""
+    for known, run in groupby(drawn, key=lambda block: block is not None):
+        yield ("".join(block or "·" for block in run), style if known else "gap")

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from itertools import groupby
-from typing import ClassVar
 
 from textual.content import Content
 
@@ -29,8 +28,6 @@ _STYLES = {"changes": "new", "restarts": "warn", "Xids": "bad", "logs": "dim", "
 
 class HappenedScreen(ListScreen):
     """A row for each event; what one source says again and again, but for its numbers, is one row."""
-
-    IS_SINGLE: ClassVar[bool] = True
 
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)

@@ -1,7 +1,5 @@
 """A list with what is told of its highlighted row beside or below it."""
 
-from typing import ClassVar
-
 from textual import on
 from textual.app import ComposeResult
 
@@ -20,9 +18,6 @@ _OPENED = {"layer", "rule", "vital", "signal"}
 
 class ListScreen(WalkScreen):
     """A screen with a list of places. What a place tells and where it leads is the same on all of them."""
-
-    IS_SINGLE: ClassVar[bool] = False
-    """Whether there is one place of this kind: which it is need not be said."""
 
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
@@ -63,9 +58,14 @@ class ListScreen(WalkScreen):
             last = self._drawn = (self.scene, rests_on, tuple(self.rows()))
         return last[2]
 
+    @property
+    def is_known(self) -> bool:
+        """Whether it is known which place it is; of most kinds there is one."""
+        return True
+
     def draw_ahead(self) -> None:
         """The rows, where it is known which."""
-        if self.IS_SINGLE:
+        if self.is_known:
             self.query_one(Choices).fill(self._rows(), self.start())
 
     def detail(self) -> Detail:

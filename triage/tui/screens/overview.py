@@ -1,7 +1,6 @@
 """Lists over all layers: what was ruled out, what could not be judged, what nothing explains, and what follows from what."""
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from textual.content import Content
 
@@ -21,8 +20,6 @@ from triage.tui.words import counted, hanging, text
 
 class WhyNotScreen(ListScreen):
     """Everything that was ruled out, with the value that decides it."""
-
-    IS_SINGLE: ClassVar[bool] = True
 
     def way(self) -> tuple[Stop, ...]:
         """Service and list."""
@@ -48,8 +45,6 @@ class WhyNotScreen(ListScreen):
 
 class MissingScreen(ListScreen):
     """Everything that could not be judged, by what would help most."""
-
-    IS_SINGLE: ClassVar[bool] = True
 
     def way(self) -> tuple[Stop, ...]:
         """Service and list."""
@@ -79,8 +74,6 @@ class MissingScreen(ListScreen):
 class OddScreen(ListScreen):
     """Lines that nothing understands, and what is odd and explained by nothing: where no kind fits, the answer may stand here."""
 
-    IS_SINGLE: ClassVar[bool] = True
-
     def way(self) -> tuple[Stop, ...]:
         """Service and list."""
         return self.further("odd", "odd")
@@ -108,8 +101,6 @@ class OddScreen(ListScreen):
 
 class ChainScreen(ListScreen):
     """What follows from what: a tree from each root cause, with the times."""
-
-    IS_SINGLE: ClassVar[bool] = True
 
     def way(self) -> tuple[Stop, ...]:
         """Service and list."""

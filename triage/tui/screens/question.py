@@ -70,6 +70,11 @@ class QuestionScreen(EvidenceScreen):
         super().__init__(scene)
         self.kind = kind
 
+    @property
+    def is_known(self) -> bool:
+        """A spare one may be of no question yet."""
+        return bool(self.kind)
+
     def owner(self) -> str:
         """The question's own place."""
         return f"rule:{self.kind}"
@@ -180,6 +185,11 @@ class VitalScreen(EvidenceScreen):
     def way(self) -> tuple[Stop, ...]:
         """Service and promise."""
         return self.further(vital_name(self.vital.partition(" ")[0]), "vital", self.vital)
+
+    @property
+    def is_known(self) -> bool:
+        """A spare one may be of no promise yet."""
+        return bool(self.vital)
 
     def owner(self) -> str:
         """The promise's own place."""

@@ -26,8 +26,10 @@ LISTS: dict[str, Callable[[Scene], WalkScreen]] = {
 }
 
 SPARES: tuple[Callable[[Scene], WalkScreen], ...] = (
-    lambda scene: QuestionScreen(scene, ""),
-    lambda scene: LayerScreen(scene, Layer.PLATFORM),
+    lambda scene: QuestionScreen(scene, scene.snapshot.first_finding.rule if scene.snapshot.first_finding is not None else ""),
+    lambda scene: LayerScreen(
+        scene, scene.snapshot.first_finding.layer if scene.snapshot.first_finding is not None else Layer.ENGINE
+    ),
     lambda scene: PieceScreen(scene, "", ""),
     lambda scene: SidesScreen(scene, ""),
     lambda scene: VitalScreen(scene, ""),

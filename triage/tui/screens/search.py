@@ -1,7 +1,5 @@
 """Search: all kinds of failure by id, title, question or signal, and all signals by name or meaning."""
 
-from typing import ClassVar
-
 from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
@@ -26,8 +24,6 @@ _MOST = 60
 
 class SearchScreen(ListScreen):
     """What is typed narrows the list; arrows move in it, Enter goes there."""
-
-    IS_SINGLE: ClassVar[bool] = True
 
     def body(self) -> ComposeResult:
         """The words that are looked for, and what fits them."""

@@ -38,6 +38,11 @@ class SidesScreen(ListScreen):
         self._sides: Sides | None = None
         self._is_known = False
 
+    @property
+    def is_known(self) -> bool:
+        """A spare one is of no signal yet."""
+        return bool(self._signal)
+
     def way(self) -> tuple[Stop, ...]:
         """Service and signal."""
         return self.further(f"{catalogue()[self._signal].noun} side by side", "beside", self._signal)

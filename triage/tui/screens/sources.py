@@ -1,7 +1,5 @@
 """Where the data comes from: what became of each source, and each signal with whether it could be used."""
 
-from typing import ClassVar
-
 from textual.content import Content
 
 from triage.model.diagnosis import SignalCoverage, SourceView
@@ -25,8 +23,6 @@ class SourcesScreen(ListScreen):
 
     :param progress: what each source said last, and how far it is (0 to 1)
     """
-
-    IS_SINGLE: ClassVar[bool] = True
 
     def __init__(self, scene: Scene, progress: Progress) -> None:
         super().__init__(scene)

@@ -135,6 +135,7 @@ class WalkScreen(Screen[None]):
 
         :param other: the screen of that place, which is not mounted
         """
+        is_told = self is self.app.screen and self.address == other.address and self._tells(other.scene)
         for name in vars(other).keys() - self._textual:
             setattr(self, name, getattr(other, name))
         self.is_spare = False
@@ -142,9 +143,13 @@ class WalkScreen(Screen[None]):
         self.query_one(Narrowing).clear_away()
         for choices in self.query(Choices):
             choices.forget()
-        for detail in self.query(DetailPane):
+        for detail in () if is_told else self.query(DetailPane):
             detail.forget()
         self._arrive()
+
+    def _tells(self, scene: Scene) -> bool:
+        """Whether the screen says what it would say of a scene."""
+        return self._shown_last is not None and scene.tells_as(self._shown_last)
 
     def get_ready(self) -> None:
         """Lay a spare screen out before anybody goes to it, if the walk is not being left meanwhile."""
@@ -200,7 +205,7 @@ class WalkScreen(Screen[None]):
         self.query_one(Crumb).scene(scene, self.way())
         self.query_one(Timeline).show(scene.newest, scene.moment)
         self.query_one(Ribbon).show(scene.newest)
-        if self._shown_last is None or not scene.tells_as(self._shown_last):
+        if not self._tells(scene):
             self._shown_last = scene
             self.refill()
         self.app.post_message(Arrived(self.address, self.way()[-1].name))

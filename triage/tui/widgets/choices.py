@@ -252,9 +252,14 @@ class Choices(ScrollView, can_focus=True):
         super().notify_style_update()
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The lines; from the first ones on their width is known."""
+        """The lines, without what Textual would put around each: a row is as wide as the list, and has its colours."""
         self._lay_out()
-        return super().render_lines(crop)
+        behind = self.background_colors[1]
+        strips = [self.render_line(y).adjust_cell_length(self.size.width, self._brush("")[0].behind) for y in crop.line_range]
+        for one in self.get_line_filters():
+            strips = [strip.apply_filter(one, behind) for strip in strips]
+        left, right = crop.column_span
+        return strips if (left, right) == (0, self.size.width) else [strip.crop(left, right) for strip in strips]
 
     def render_line(self, y: int) -> Strip:
         """A line of a row, with the bar of the highlighted one."""
