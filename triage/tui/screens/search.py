@@ -3,7 +3,7 @@
 from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.events import Key
+from textual.events import Key, ScreenResume, ScreenSuspend
 from textual.widgets import Input
 
 from triage.model.diagnosis import Verdict
@@ -38,6 +38,25 @@ class SearchScreen(ListScreen):
         with self.prevent(Input.Changed):
             self.query_one("#words", Input).value = ""
         super().turn_to(other)
+
+    def draw_ahead(self) -> None:
+        """Nobody sees the cursor yet."""
+        super().draw_ahead()
+        self._blink(on=False)
+
+    @on(ScreenSuspend)
+    def hide_cursor(self) -> None:
+        """Nobody sees the cursor: a screen that is kept has nothing to do."""
+        self._blink(on=False)
+
+    @on(ScreenResume)
+    def show_cursor(self) -> None:
+        """The cursor is seen again."""
+        self._blink(on=True)
+
+    def _blink(self, *, on: bool) -> None:
+        for words in self.query("#words").results(Input):
+            words.cursor_blink = on
 
     def begin(self) -> None:
         """Typing starts at once."""
