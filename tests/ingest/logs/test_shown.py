@@ -1,5 +1,6 @@
 """What commands showed to a person who kept it: forms as their programs print them, wherever they stand in a text."""
 
+import io
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +15,7 @@ from triage.ingest.language import load_language
 from triage.ingest.logs import LogReading, read_logs
 from triage.ingest.logs.shown.quantities import cores, quantity, size
 from triage.model.recording import Event, Window
+from triage.model.service import NAMELESS
 
 END = datetime(2025, 3, 4, 10, 30, tzinfo=UTC).timestamp()
 WINDOW = Window(END - 1800, END, END - 5400)
@@ -568,6 +570,27 @@ def test_what_is_in_no_known_form_is_said_to_be(tmp_path: Path) -> None:
     """Silence about a paste that nobody reads would look like a log without errors."""
     sources = read(tmp_path, "Frobnication   Level\nalpha          12\nbeta           13\n").sources
     assert [one.reason for one in sources] == ["paste.txt is in no form that is known, so nothing was read in it"]
+
+
+PODS = """\
+NAME                    READY   STATUS             RESTARTS      AGE
+vllm-7d9f8b6c5d-abcde   0/1     CrashLoopBackOff   12 (2m ago)   1h
+redis-0                 0/1     Error              0             1h
+"""
+
+
+@pytest.mark.parametrize("piped", [False, True])
+def test_whose_pods_are_where_nobody_named_a_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piped: bool) -> None:
+    """Of the workloads that a list shows the one that serves a model is what is asked about, also where it is piped."""
+    path = Path("-") if piped else tmp_path / "pods.txt"
+    (tmp_path / "pods.txt").write_text(PODS, encoding="utf-8")
+    stdin = io.TextIOWrapper(io.BufferedReader(io.BytesIO(PODS.encode())))
+    monkeypatch.setattr("sys.stdin", stdin)
+    events = [one for one in read_logs([path], WINDOW, NAMELESS, alone=True).events if one.kind == "kube"]
+    assert {one.attrs["object"]: one.attrs.get("stranger", "no") for one in events} == {
+        "vllm-7d9f8b6c5d-abcde": "no",
+        "redis-0": "yes",
+    }
 
 
 # ---------------------------------------------------------------- values

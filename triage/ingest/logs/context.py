@@ -110,13 +110,16 @@ class Context:
         """The same, with the one workload that is seen taken for ours, whatever it is called.
 
         Only if no pod goes by the service's name, and the one workload there is serves a model: a lone pod of somebody's
-        batch job must not become the service. Where nobody named a service, what was handed over is what is asked about.
+        batch job must not become the service. Where nobody named a service, what was handed over is what is asked about:
+        of several workloads the only one that serves a model.
 
         :param seen: pods, and whether something shows that they serve a model
         """
         if any(self.subjects(pod) is not None or self.is_ours(pod) for pod in seen):
             return self
         workloads = {workload_of(pod) for pod in seen if _EXPORTER.search(pod) is None}
+        if self.service == NAMELESS and len(workloads) > 1:
+            workloads = {workload_of(pod) for pod, serves in seen.items() if serves}
         if len(workloads) != 1 or not (self.service == NAMELESS or any(seen.values())):
             return self
         return replace(self, adopted=workloads.pop())

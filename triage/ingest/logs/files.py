@@ -3,8 +3,9 @@
 import gzip
 import sys
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -92,6 +93,14 @@ def opened(path: Path) -> BinaryIO:
     with path.open("rb") as stream:
         packed = stream.read(2) == b"\x1f\x8b"
     return gzip.open(path, "rb") if packed else path.open("rb")  # type: ignore[return-value]
+
+
+def ahead(log: Log, count: int) -> Iterable[bytes]:
+    """The first lines of a log, which are read again later: of standard input those that have arrived."""
+    if str(log.files[0]) != "-":
+        return islice(Lines(log), count)
+    peek = getattr(sys.stdin.buffer, "peek", None)
+    return peek(1).splitlines()[:count] if peek is not None else ()
 
 
 @dataclass

@@ -11,7 +11,7 @@ import re2
 from triage.classes import dataclass
 from triage.ingest.logs.context import MODEL_SERVER, Context, Owned
 from triage.ingest.logs.emitters import Emitter, Subjects, emitter_of, emitter_within, is_engines
-from triage.ingest.logs.files import Lines, Log, logs_of
+from triage.ingest.logs.files import Lines, Log, ahead, logs_of
 from triage.ingest.logs.forms import NOBODY, Origin, unwrap
 from triage.ingest.logs.kube_tables import PLACED
 from triage.ingest.logs.loading import Signatures, load_signatures
@@ -127,18 +127,18 @@ def read_logs(
 
 
 _POD = re2.compile(rb"(?:\bpod/|^Name: +|\bpod=\"[^\"/]{0,63}/)([a-z0-9][a-z0-9.-]*)")
+_LISTED = re2.compile(rb"^(?:[a-z0-9-]+ +)?([a-z0-9][a-z0-9.-]*-[a-z0-9.-]*[a-z0-9]) +\d{1,3}/\d{1,3} +[A-Z][A-Za-z:]+ ")
+"""A row of a list of pods."""
 
 
 def _pods_in(logs: Sequence[Log]) -> dict[str, bool]:
     """The pods that the first lines of logs speak of, and whether something shows that they serve a model."""
     pods: dict[str, bool] = {}
     for log in logs:
-        if str(log.files[0]) == "-":
-            continue
         named = ""
-        for raw in islice(Lines(log), _HEAD_LINES):
+        for raw in ahead(log, _HEAD_LINES):
             line = without_escapes(raw)
-            found = _POD.search(line)
+            found = _POD.search(line) or _LISTED.search(line)
             named = unwrap(line).origin.pod or (found.group(1).decode() if found is not None else named)
             if named:
                 pods[named] = pods.get(named, False) or MODEL_SERVER.search(line) is not None or is_engines(line)
