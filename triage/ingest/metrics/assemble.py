@@ -173,7 +173,7 @@ class Assembler:
         if plain:
             read = partial(_chosen, values[~odd] if odd.any() else values)
             subjects = self._whom(tuple([subject for _, _, subject in plain]))
-            origins = _Origins(self._finder, len(plain), lambda place: _group_of(plain[place]))
+            origins = _Origins(self._finder, len(plain), partial(_group_at, plain))
             self._panels.append(Panel(signal.name, use.dialect.name, subjects, times, read, origins))
 
     def _add_distributions(self, groups: Sequence[Group], rows: "_Rows") -> None:
@@ -504,6 +504,10 @@ def _group_of(row: _Row) -> Group:
     """A signal of one series as a group."""
     use, one, subject = row
     return Group(use, subject, [(use, one)])
+
+
+def _group_at(rows: Sequence[_Row], place: int) -> Group:
+    return _group_of(rows[place])
 
 
 def _ways_of(columns: Iterable[Column]) -> Iterable[Ways]:
