@@ -128,6 +128,16 @@ def test_no_observations_are_no_latency() -> None:
         assert statistic(frame, "latency.ttft", [A], stat, frame.grid.window, Combine.SUM) is None
 
 
+@pytest.mark.parametrize("stat", ["max", "min", "peak", "trough"])
+def test_what_was_seen_once_was_so(stat: Stat) -> None:
+    """One look is enough for an extreme, and for nothing else; what is left of the time before the span is no look."""
+    cells = np.full(100, np.nan)
+    cells[40:42] = 7.0
+    assert of_cells(cells, stat, 15, at_once=True) == pytest.approx(7.0)
+    assert of_cells(cells, stat, 15) is None
+    assert of_cells(np.roll(cells, -40), stat, 15, at_once=True) is None
+
+
 @given(st.lists(st.floats(0, 100), min_size=30, max_size=80))
 def test_the_peak_lies_between_mean_and_maximum(values: list[float]) -> None:
     """The highest five minutes are at least as high as all of them, and no higher than the highest moment."""

@@ -42,6 +42,9 @@ _SAME = 1e-9
 _LEAST_KNOWN = 0.1
 """With less than this share of its cells known a span says nothing about a signal."""
 
+_EXTREMES = frozenset({"max", "min", "peak", "trough"})
+"""Statistics of which one look is enough: what was seen once was so, however little else was seen."""
+
 
 AMOUNTS = frozenset({"seconds", "bytes", "joules", "ratio", "cores", "flop"})
 """Units of what is measured rather than counted: their sums need not be whole."""
@@ -67,28 +70,35 @@ def enough_known(told: Bools) -> Bools:
     return np.asarray((number > 0) & (number >= _LEAST_KNOWN * told.shape[1]))
 
 
-def of_cells(cells: Floats, stat: Stat, step: float) -> float | None:
+def is_seen_at_once(frame: Frame, stat: Stat, span: slice) -> bool:
+    """Whether one look is enough for a statistic of a span; of what is usual it is not."""
+    return stat in _EXTREMES and span.start >= frame.grid.first
+
+
+def of_cells(cells: Floats, stat: Stat, step: float, *, at_once: bool = False) -> float | None:
     """One statistic of cells; None if too few are known.
 
     :param cells: base units, shape (T,), NaN where unknown
     :param step: seconds a cell
+    :param at_once: one look is enough, unless it is what was left of the time before the span
     """
-    value = float(of_rows(cells[None, :], stat, step)[0])
+    value = float(of_rows(cells[None, :], stat, step, at_once=at_once)[0])
     return None if isnan(value) else value
 
 
-def of_rows(rows: Floats, stat: Stat, step: float) -> Floats:
+def of_rows(rows: Floats, stat: Stat, step: float, *, at_once: bool = False) -> Floats:
     """One statistic of each row, shape (S,); NaN where too few cells are known.
 
     :param rows: base units, shape (S, T), NaN where unknown
     :param step: seconds a cell
+    :param at_once: one look is enough, unless it is what was left of the time before the span
     """
     cells = ~np.isnan(rows)
     if rows.size and cells.all():
         return _of_known(np.ascontiguousarray(rows), cells[0], stat, step)
     out = np.full(len(rows), np.nan)
     for places, told in _with_the_same_gaps(cells):
-        if told.any() and np.count_nonzero(told) >= _LEAST_KNOWN * len(told):
+        if told.any() and (np.count_nonzero(told) >= _LEAST_KNOWN * len(told) or (at_once and not told[0])):
             some = np.ascontiguousarray(rows[places])
             out[places] = _of_known(some if told.all() else np.ascontiguousarray(some[:, told]), told, stat, step)
     return out
@@ -160,6 +170,8 @@ def moment_of(span: slice, step: float) -> float:
 def _extremes(totals: Floats, counts: Floats | Bools, stat: Stat, step: float) -> Floats:
     """The highest or lowest mean of five minutes in a row, of each row; NaN if less than half of any five minutes is known.
 
+    Where less is known in all, it is the mean of that.
+
     :param totals: what is added up in each cell, shape (S, T)
     :param counts: by how many it is divided, shape (S, T)
     """
@@ -168,9 +180,10 @@ def _extremes(totals: Floats, counts: Floats | Bools, stat: Stat, step: float) -
         means = _moving(totals, width) / width
         return np.asarray(means.max(axis=1) if stat == "peak" else means.min(axis=1))
     there = np.isfinite(totals) & (counts > 0)
+    enough = np.minimum(width / 2.0, there.sum(axis=1, keepdims=True))
     total, count, cells = (_moving(np.where(there, rows, 0.0), width) for rows in (totals, counts, np.ones(totals.shape)))
     with np.errstate(invalid="ignore", divide="ignore"):
-        means = np.where(cells >= width / 2.0, total / count, np.nan)
+        means = np.where((count > 0) & (cells >= enough), total / count, np.nan)
     return np.asarray(np.fmax.reduce(means, axis=1) if stat == "peak" else np.fmin.reduce(means, axis=1))
 
 
@@ -210,7 +223,7 @@ def _column(frame: Frame, signal: str, stat: Stat, span: slice) -> Column:
     if catalogue()[signal].kind is Kind.DISTRIBUTION:
         return _column_of_distributions(frame, signal, stat, span)
     block = frame.block(signal)
-    values = of_rows(block.cells[:, span], stat, frame.grid.step)
+    values = of_rows(block.cells[:, span], stat, frame.grid.step, at_once=is_seen_at_once(frame, stat, span))
     return Column(block.place, np.array((values, values, values)))
 
 
@@ -274,7 +287,7 @@ def _statistic(
     if catalogue()[signal].kind is Kind.DISTRIBUTION:
         return _of_distribution(frame, signal, subjects, stat, span)
     cells = cells_of(frame, signal, subjects, across)
-    value = None if cells is None else of_cells(cells[span], stat, frame.grid.step)
+    value = None if cells is None else of_cells(cells[span], stat, frame.grid.step, at_once=is_seen_at_once(frame, stat, span))
     return None if value is None else exact(value)
 
 

@@ -746,6 +746,7 @@ _CLIENT_ROWS: list[Row] = [
     ("client.latency", "seconds", _DIST, _SUM, "Time of a request as the client sees it."),
     ("client.itl", "seconds", _DIST, _SUM, "Time between two pieces of one answer as the client sees it."),
     ("client.ttft", "seconds", _DIST, _SUM, "Time to first token as the client sees it."),
+    ("client.active", "requests", _GAUGE, _SUM, "Requests that clients wait for."),
     ("client.prompt_tokens", "tokens", _DIST, _SUM, "Prompt length of requests as the client counts it."),
     ("client.output_tokens", "tokens", _DIST, _SUM, "Answer length of requests as the client counts it."),
     ("client.cached_tokens", "tokens", _DIST, _SUM, "Prompt tokens of a request that came from a cache, as answers say."),

@@ -16,7 +16,7 @@ from triage.engine.frame import Frame
 from triage.engine.rules import conditions, occurrences
 from triage.engine.rules.context import Context
 from triage.engine.rules.peers import peers_of
-from triage.engine.statistics import cells_of, column, enough_known, of_rows, statistic, together_by
+from triage.engine.statistics import cells_of, column, enough_known, is_seen_at_once, of_rows, statistic, together_by
 from triage.model.diagnosis import Verdict
 from triage.model.recording import Event, Floats, Subject
 from triage.model.rule import All, Any, Bound, Condition, Gone, Known, Measure, Not, Observed, Occurrence, Operand, Stat
@@ -200,7 +200,8 @@ class Speakers:
         if catalogue()[self.signal].kind is Kind.DISTRIBUTION:
             told = [statistic(frame, self.signal, group, stat, span, across) for group in self.groups]
             return np.array([(np.nan,) * 3 if one is None else (one.estimate, one.low, one.high) for one in told]).T
-        return np.tile(of_rows(self.cells(frame, across)[:, span], stat, frame.grid.step), (3, 1))
+        values = of_rows(self.cells(frame, across)[:, span], stat, frame.grid.step, at_once=is_seen_at_once(frame, stat, span))
+        return np.tile(values, (3, 1))
 
 
 def _speakers(asked: Asked, signal: str) -> Speakers:

@@ -124,6 +124,9 @@ class Shown:
     source: str
     time: float = 0.0
     host: str = ""
+    inside: Subject | None = None
+    """The pod or container of ours in which the last command was typed; None if it was typed in none."""
+
     cards: dict[str, str] = field(default_factory=dict)
     """Ids of cards by their number on the machine, where an output told both."""
 
@@ -137,6 +140,7 @@ class Shown:
     """Lines that no form was made of, with their time: they are to be read as any others."""
 
     _samples: dict[tuple[str, Subject], dict[float, float]] = field(default_factory=dict)
+    _totals: dict[tuple[str, Subject], tuple[float, float]] = field(default_factory=dict)
     _facts: dict[tuple[Subject, str], str | float] = field(default_factory=dict)
     _states: list[Event] = field(default_factory=list)
     _spreads: list[Histogram] = field(default_factory=list)
@@ -174,6 +178,11 @@ class Shown:
         owned = self.contained(name, serves or told)
         return None if owned.stranger else owned.subject
 
+    def enters(self, name: str) -> None:
+        """Takes where a command is run, by the name of the pod or container; that of a machine is none."""
+        owned = self.pod(name) if name else None
+        self.inside = owned if owned is not None and owned.scope is Scope.REPLICA else None
+
     def is_ours(self, workload: str) -> bool:
         """Whether a workload is the service's."""
         return bool(workload) and not self.workload(workload).stranger
@@ -197,6 +206,16 @@ class Shown:
             known = self._samples[signal, subject] = {}
         if len(known) < MAX_SAMPLES or at in known:
             known[at] = value
+
+    def total(self, signal: str, subject: Subject, value: float) -> None:
+        """Keeps a running total as the rate since the last look; one that is nought has been nought all along."""
+        before = self._totals.get((signal, subject))
+        if before is not None or len(self._totals) < MAX_SERIES:
+            self._totals[signal, subject] = (self.time, value)
+        if not value:
+            self.sample(signal, subject, 0.0)
+        elif before is not None and self.time > before[0] and value >= before[1]:
+            self.sample(signal, subject, (value - before[1]) / (self.time - before[0]))
 
     def last(self, signal: str, subject: Subject) -> float | None:
         """The value of now, if there is one."""
@@ -287,8 +306,11 @@ class Shown:
             yield Series(signal, subject, np.array(times), told, Origin("log", self.source))
 
     def histograms(self) -> Iterator[Histogram]:
-        """All spreads."""
-        yield from self._spreads
+        """All spreads; those of one subject by their moments."""
+        together: dict[tuple[str, Subject], list[Histogram]] = {}
+        for one in self._spreads:
+            together.setdefault((one.signal, one.subject), []).append(one)
+        yield from (_in_time(several) for several in together.values())
 
     def facts(self) -> Iterator[Fact]:
         """All facts."""
@@ -298,3 +320,19 @@ class Shown:
     def states(self) -> Iterator[Event]:
         """All states."""
         yield from self._states
+
+
+def _in_time(several: Sequence[Histogram]) -> Histogram:
+    """Spreads of one subject at different moments as one over time, with the bounds of them all."""
+    if len(several) == 1:
+        return several[0]
+    bounds = np.unique(np.concatenate([one.bounds for one in several]))
+    by_time = {float(one.times[0]): one for one in several}
+    times = np.array(sorted(by_time))
+    rates, sums = np.zeros((len(times), len(bounds))), np.zeros(len(times))
+    for row, time in enumerate(times.tolist()):
+        one = by_time[time]
+        rates[row, np.searchsorted(bounds, one.bounds)] = one.rates[0]
+        sums[row] = one.sums[0]
+    first = several[0]
+    return Histogram(first.signal, first.subject, times, bounds, rates, sums, first.origin)

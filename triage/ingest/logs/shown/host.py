@@ -48,7 +48,27 @@ def _inodes(shown: Shown, row: Row) -> None:
 
 
 def _process(shown: Shown, row: Row) -> None:
-    """A row of ``ps`` or ``top``: a program that waits for a device cannot be ended; threads of the kernel always wait."""
+    """A row of ``ps``: what it used is told since it began, and so nothing of now."""
+    _stuck(shown, row)
+
+
+def _task(shown: Shown, row: Row) -> None:
+    """A row of ``top``: in a container of ours the busiest process of the front end and of the engine's loop."""
+    _stuck(shown, row)
+    container, busy, command = shown.inside, quantity(row.get("%CPU", ""), "%"), row.get("COMMAND", "")
+    if container is None or busy is None or _SERVES.search(command) is None:
+        return
+    signal = "engine.scheduler_cpu" if _LOOP.search(command) is not None else "process.cpu"
+    shown.sample(signal, container, max(busy, shown.last(signal, container) or 0.0))
+
+
+_SERVES = re2.compile(r"(?i)python|vllm|sglang|trtllm|tgi|text-gen|uvicorn|llama|ollama|triton|lmdeploy|server")
+_LOOP = re2.compile(r"(?i)enginecor|schedul|worker|launcher")
+"""Processes of an engine that are not its front end, by the names that they give themselves."""
+
+
+def _stuck(shown: Shown, row: Row) -> None:
+    """A program that waits for a device cannot be ended; threads of the kernel always wait."""
     command = (row.get("COMMAND") or row.get("CMD", "")).split(" ")[0]
     if (row.get("STAT") or row.get("S", "")).startswith("D") and command[:1] != "[":
         shown.remark(f"{command} is stuck in uninterruptible sleep, process {row.get('PID', '')}", shown.node)
@@ -103,7 +123,7 @@ TABLES: tuple[Table, ...] = (
     Table(frozenset({"Filesystem", "Available", "Use%", "Mounted_on"}), _disk, ("Use%", r"^(?:\d+%|-)$"), spaced=False),
     Table(frozenset({"PID", "STAT", "COMMAND"}), _process, ("PID", r"^\d+$"), spaced=False, also=True),
     Table(frozenset({"PID", "STAT", "CMD"}), _process, ("PID", r"^\d+$"), spaced=False, also=True),
-    Table(frozenset({"PID", "S", "%CPU", "COMMAND"}), _process, ("PID", r"^\d+$"), spaced=False, also=True),
+    Table(frozenset({"PID", "S", "%CPU", "COMMAND"}), _task, ("PID", r"^\d+$"), spaced=False, also=True),
     Table(frozenset({"swpd", "free", "si", "so", "id", "wa"}), _virtual_memory, ("id", r"^\d+$"), spaced=False),
     Table(frozenset({"Device", "%util"}), _device, ("%util", r"^[\d.]+$"), spaced=False),
     Table(frozenset({"Device:", "%util"}), _device, ("%util", r"^[\d.]+$"), spaced=False),

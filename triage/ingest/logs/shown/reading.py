@@ -7,6 +7,7 @@ import re2
 from triage.ingest.logs.shown import (
     answers,
     benchmark,
+    cgroup,
     cluster,
     containers,
     documents,
@@ -14,11 +15,14 @@ from triage.ingest.logs.shown import (
     exposition,
     host,
     kubectl,
+    loadtest,
     objects,
+    prompt,
     reports,
     smi_columns,
     smi_report,
     smi_table,
+    transports,
 )
 from triage.ingest.logs.shown.form import Form, Shown, Take
 from triage.ingest.logs.shown.tables import Rows, Table, table_of
@@ -36,6 +40,7 @@ _MAY_BEGIN = re2.compile(
             documents.ONE_LINE,
             rb"^=+ ?[\w -]*[Bb]enchmark|GenAI-Perf|AIPerf|^Running \d|^Summary:|\.\.: ",
             rb"^# (?:HELP|TYPE) |^[A-Za-z_:][\w:]*\{.*\} +[+-]?\d|^Collecting env|^PyTorch version|^CUDA available",
+            rb"^# +Transport: |User Count",
             rb"^(?:export |- )?[A-Z]{2,}[A-Z0-9_]*=|^[a-z ]{4,60}\(|^\| *Diagnostic|^CA '|^hca_id",
             rb"^TCP: +\d|load average|^%?Cpu\(s\)|^[KMG]iB (?:Mem|Swap)|^Architecture: ",
         )
@@ -47,6 +52,8 @@ _BEGINS: tuple[tuple[Callable[[bytes], bool], Callable[[Shown], Form]], ...] = (
     (smi_report.begins, smi_report.SmiReport),
     (smi_table.begins, smi_table.SmiTable),
     (smi_columns.watches, smi_columns.SmiWatch),
+    (transports.begins, transports.Transports),
+    (loadtest.begins, loadtest.LoadTest),
     (benchmark.begins, benchmark.Benchmark),
     (environment.begins, environment.Environment),
     (environment.begins_matrix, environment.Matrix),
@@ -66,10 +73,6 @@ _LINES: tuple[Callable[[Shown, bytes], bool], ...] = (environment.variable, envi
 def value_of(value: object, shown: Shown) -> int:
     """Reads a document; returns how much of it was known."""
     return objects.read(value, shown) + answers.read(value, shown)
-
-
-_PROMPT = re2.compile(rb"^(?:\([\w.-]+\) ?)?(?:\[?[\w.-]+@([\w.-]+)[: ][^$#]{0,80}[$#]|[$#]) +(\S.*)$")
-"""A command that somebody typed behind a prompt, and the host that the prompt names."""
 
 
 class ShownForms:
@@ -103,7 +106,7 @@ class ShownForms:
                 self.lines += 1
                 return took
             self.finish()
-        if stamped and not self._asked[0]:
+        if stamped and not self._asked[0] and line[:1] != b"$":
             return Take.OVER
         return self._begin(line, time)
 
@@ -148,11 +151,15 @@ class ShownForms:
 
     def _command(self, line: bytes) -> bool:
         """Takes what was typed: at which host, and for which columns; false if the line is no such thing."""
-        typed = None if smi_columns.watches(line) or exposition.begins(line) else _PROMPT.search(line)
+        of_its_own = smi_columns.watches(line) or exposition.begins(line) or transports.begins(line)
+        typed = None if of_its_own else prompt.typed(line)
         if typed is None:
             return False
-        self._shown.host = (typed.group(1) or b"").decode("ascii", "replace") or self._shown.host
-        self._asked = smi_columns.asked_for(typed.group(2))
+        host, command = typed
+        self._shown.host = host or self._shown.host
+        self._shown.enters(prompt.container_in(command) or host)
+        self._asked = smi_columns.asked_for(command)
+        self._form = cgroup.asked(self._shown, command)
         return True
 
     def _form_of(self, line: bytes) -> Form | None:
