@@ -31,10 +31,10 @@ def kept(recording: "Recording", path: Path | None) -> TriageError | None:
 
     :param path: None to write nothing
     """
-    from triage.ingest.files.parquet import write_recording
-
     if path is None:
         return None
+    from triage.ingest.files.parquet import write_recording  # with the library that knows the format
+
     try:
         write_recording(recording, path)
     except TriageError as error:

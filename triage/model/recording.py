@@ -810,7 +810,14 @@ def _each_timed_once(told: Sequence[Sequence[Histogram]]) -> Sequence[Histogram]
 
 def _is_measured_once(told: Sequence[Sequence[Track]]) -> bool:
     """Whether one part has all of it, measured and side by side: then nothing is told twice."""
-    return len(told) == 1 and isinstance(told[0], SideBySide) and all(dialect != LOG for dialect, _, _ in _heads(told[0]))
+    return len(told) == 1 and isinstance(told[0], SideBySide) and LOG not in _dialects(told[0])
+
+
+def _dialects(tracks: Sequence[Track]) -> set[str]:
+    """Who told series or distributions."""
+    if not isinstance(tracks, SideBySide):
+        return {one.origin.dialect for one in tracks}
+    return {panel.dialect for panel in cast("Sequence[Panel | HistogramPanel]", tracks.panels)}
 
 
 def _heads(tracks: Sequence[Track]) -> Iterator[tuple[str, str, Subject]]:
@@ -830,7 +837,7 @@ def _step(parts: Sequence[Recording]) -> float:
 
 def _measures(part: Recording) -> bool:
     """Whether a part holds more than what was read out of log lines."""
-    return any(dialect != LOG for told in (_heads(part.series), _heads(part.histograms)) for dialect, _, _ in told)
+    return bool((_dialects(part.series) | _dialects(part.histograms)) - {LOG})
 
 
 _WHOLE_REQUESTS = frozenset({"client.latency", "gateway.latency", "latency.e2e"})
@@ -850,6 +857,8 @@ def _once_each(parts: list[Recording]) -> list[Recording]:
     nobody can say, and then its load must not be added to theirs. A name like theirs but for its end, or that begins with the
     service's, is a pod of its own.
     """
+    if not any(LOG in _dialects(part.series) for part in parts):
+        return parts
     service = parts[0].service
     told = [head for part in parts for head in _heads(part.series) if head[2].scope is Scope.REPLICA]
     measured = {subject for dialect, _, subject in told if dialect != LOG}
