@@ -2,13 +2,12 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
 from http import HTTPStatus
-from threading import Lock
 from typing import Any, TypeVar
 
 from prometheus_api_client import PrometheusConnect
@@ -89,7 +88,7 @@ class _Wire(HTTPAdapter):
         super().__init__()
         self.client = client
         self.known = known
-        self.reading = Lock()
+        self.reader = ThreadPoolExecutor(1)  # threads take turns at reading anyway, and each would hold memory of its own
         self.timeout = timeout
         self.pace = pace
         self.warnings: dict[str, None] = {}
@@ -106,8 +105,8 @@ class _Wire(HTTPAdapter):
                 answer = self._asked(request)
                 self.date = _moment(answer.headers.get("date", ""))
                 wish = http.retry_after(answer.headers.get("retry-after", ""), self.date)
-                with self.reading:
-                    good = prometheus_api.read_answer(answer.status, answer.path, answer.body, self.known)
+                read = self.reader.submit(prometheus_api.read_answer, answer.status, answer.path, answer.body, self.known)
+                good = read.result()
             except http.AskError as error:
                 self._failed(error, wish)
                 raise
@@ -135,6 +134,7 @@ class _Wire(HTTPAdapter):
     def close(self) -> None:
         """Lets go of the connections."""
         super().close()
+        self.reader.shutdown(wait=False)
         self.client.close()
 
 
