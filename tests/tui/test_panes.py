@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from textual import events
+from textual.color import Color
 from textual.content import Content
 from textual.geometry import Offset
 from textual.pilot import Pilot
@@ -263,6 +264,35 @@ def test_a_screen_that_was_left_is_filled_anew() -> None:
         assert "GPU gone from the bus" in shown
         assert pilot.app.screen.query_one(Choices).chosen != row
         assert not pilot.app.screen.has_class("-zoom-list")
+
+    walked(steps, size=LARGE)
+
+
+def test_a_screen_that_was_left_fits_another_size() -> None:
+    """On a terminal of another size it looks as if it were new."""
+    fresh = ""
+
+    async def anew(pilot: Pilot[Any]) -> None:
+        nonlocal fresh
+        fresh = await press(pilot, "n")
+
+    async def again(pilot: Pilot[Any]) -> None:
+        await press(pilot, "n", "escape")
+        await pilot.resize_terminal(*LARGE)
+        await settled(pilot)
+        assert await press(pilot, "n") == fresh
+
+    walked(anew, size=LARGE)
+    walked(again, size=SMALL)
+
+
+def test_a_screen_that_was_left_has_the_colours_of_now() -> None:
+    """What has become of the theme since is seen on it."""
+
+    async def steps(pilot: Pilot[Any]) -> None:
+        await press(pilot, "n", "escape", "T", "n")
+        detail = pilot.app.screen.query_one(DetailPane)
+        assert detail.visual_style.background == Color.parse(pilot.app.theme_variables["surface"])
 
     walked(steps, size=LARGE)
 

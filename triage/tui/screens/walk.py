@@ -139,6 +139,7 @@ class WalkScreen(Screen[None]):
         for name in vars(other).keys() - self._textual:
             setattr(self, name, getattr(other, name))
         self.is_spare = False
+        self._fit()
         self._zoom("")
         self.query_one(Narrowing).clear_away()
         for choices in self.query(Choices):
