@@ -142,7 +142,7 @@ def test_the_installed_program_loads_all_collectors(installed: Path, tmp_path: P
 
 def test_the_wheel_stays_small(wheel: Path) -> None:
     """Recordings are half of it; more of them belong into the repository."""
-    assert wheel.stat().st_size < 4 * 2**20
+    assert wheel.stat().st_size < 5 * 2**20
 
 
 def test_the_installed_program_has_its_demo(installed: Path, tmp_path: Path) -> None:
