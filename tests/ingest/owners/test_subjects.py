@@ -50,12 +50,14 @@ OWNED = (
     "llm-prod-vllmworker-7c9d5b8f6-x8q2m", "llm-prod-vllmdecodeworker-0",
     "llm-prod-prefill-0", "llm-prod-0-1", "llm-prod-0-worker", "llm-prod-head", "llm-prod-worker-0", "llm-prod-engine",
     "keda-hpa-llm-prod", "llm-prod-hpa", "llm-prod-7c9f5d4b8-2", "llm-prod-7c9f5d4b8-2-1",
+    "llm-prod-predictor-00012-deployment-5b9c",
 )  # fmt: skip
 
 FOREIGN = (
     "", "llm", "llm-pro", "llm-prods", "llm-production", "my-llm-prod", "llm-prod-canary", "llm-prod-canary-5b59c84684-2mchc",
     "llm-prod-eu", "llm-prod-eu-0", "llm-prod-batch", "llm-prod-gateway-7c9d5b8f6-x8q2m", "llm-prod-canary-0", "llm-prod2",
     "llm-prod-chat", "keda-hpa-llm-prod-canary", "keda-hpa-other", "llm-prod_0", "llm-prod-",
+    "llm-prod-qwen3", "llm-prod-5b9c",
 )  # fmt: skip
 
 

@@ -311,7 +311,9 @@ def _owned_pattern(service: str) -> Any:
     short = rf"-(?:\d{_ID}{{2,3}}|{_ID}\d{_ID}{{1,2}})-{_ID}{{5}}"  # a template's hash is a number, seldom a small one
     replica = rf"-\d+(-worker|-\d+)*|-{_ID}{{5,10}}(-[a-z0-9]{{5}})?|{short}"
     name = re2.escape(_plain(service))
-    return re2.compile(rf"(keda-hpa-)?{name}(-({_KINDS})|-\d{{5}})*({replica})?(-({_KINDS}))?(-\d+){{0,2}}")
+    part = rf"-({_KINDS})|-\d{{5}}"
+    cut = rf"({part})+-[a-z]*\d[a-z0-9]{{2,8}}"  # people shorten hashes when they show them; what is before tells enough
+    return re2.compile(rf"(keda-hpa-)?{name}(({part})*({replica})?(-({_KINDS}))?(-\d+){{0,2}}|{cut})")
 
 
 def _plain(text: str) -> str:

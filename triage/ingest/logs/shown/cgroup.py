@@ -24,6 +24,9 @@ _LEVELS: dict[str, tuple[str, float]] = {
 _UNLIMITED = float(1 << 62)
 """What the first version of control groups writes for no limit of memory, or about it."""
 
+_PERIOD = 0.1
+"""Seconds: how often the kernel deals out a quota of CPU, unless somebody sets it (``cpu.cfs_period_us``)."""
+
 _TOTALS = {
     "nr_periods": "container.cpu_periods",
     "nr_throttled": "container.cpu_throttled_periods",
@@ -38,6 +41,7 @@ class Files:
     def __init__(self, shown: Shown, names: list[str]) -> None:
         self._shown = shown
         self._names = names
+        self._periods = 0.0
 
     def feed(self, line: bytes, *, stamped: bool) -> Take:
         """Takes a line of the next file."""
@@ -73,10 +77,19 @@ class Files:
             self._shown.sample(signal, container, number * scale)
 
     def _total(self, name: str, value: float) -> None:
-        """A running total is a rate between two looks; one that is nought has been nought all along."""
+        """A running total is a rate between two looks; one that is nought has been nought all along.
+
+        Of periods of the quota one look is enough: while the container wants CPU they come at their own pace.
+        """
         container, signal = self._shown.inside, _TOTALS.get(name, "")
-        if container is not None and signal:
-            self._shown.total(signal, container, value)
+        if container is None or not signal:
+            return
+        is_first = self._shown.total(signal, container, value)
+        if name == "nr_periods":
+            self._periods = value if is_first else 0.0
+        elif name == "nr_throttled" and self._periods:
+            self._shown.sample("container.cpu_periods", container, 1.0 / _PERIOD)
+            self._shown.sample("container.cpu_throttled_periods", container, value / self._periods / _PERIOD)
 
     def finish(self) -> None:
         """Nothing waits."""

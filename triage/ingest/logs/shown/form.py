@@ -207,8 +207,11 @@ class Shown:
         if len(known) < MAX_SAMPLES or at in known:
             known[at] = value
 
-    def total(self, signal: str, subject: Subject, value: float) -> None:
-        """Keeps a running total as the rate since the last look; one that is nought has been nought all along."""
+    def total(self, signal: str, subject: Subject, value: float) -> bool:
+        """Keeps a running total as the rate since the last look; one that is nought has been nought all along.
+
+        :returns: whether this is the first look
+        """
         before = self._totals.get((signal, subject))
         if before is not None or len(self._totals) < MAX_SERIES:
             self._totals[signal, subject] = (self.time, value)
@@ -216,6 +219,7 @@ class Shown:
             self.sample(signal, subject, 0.0)
         elif before is not None and self.time > before[0] and value >= before[1]:
             self.sample(signal, subject, (value - before[1]) / (self.time - before[0]))
+        return before is None
 
     def last(self, signal: str, subject: Subject) -> float | None:
         """The value of now, if there is one."""
