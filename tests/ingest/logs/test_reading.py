@@ -626,6 +626,14 @@ def test_emitters(stem: str, kind: str, subject: Subject) -> None:
     assert (emitter.kind, emitter.subject) == (kind, subject)
 
 
+@pytest.mark.parametrize(
+    ("lines", "kind"), [(("$ nvidia-smi -q", '["length", "!!!!"]'), "other"), (("NVIDIA-SMI 570.1",), "nvidia-smi")]
+)
+def test_what_somebody_typed_is_nobodys_output(lines: tuple[str, ...], kind: str) -> None:
+    """A paste of several commands is not the output of one that it names."""
+    assert emitter_of("answers", [line.encode() for line in lines], lambda _: None, "chat").kind == kind
+
+
 DESCRIBED = """\
 Name:             chat-5cc594fd46-hg5rw
 Namespace:        default

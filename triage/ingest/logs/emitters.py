@@ -293,12 +293,12 @@ def _featured(line: bytes) -> list[str]:
 
 
 def _by_content(head: Iterable[bytes], hint: str) -> str:
-    """The kind whose features most lines have; the hint if they say too little."""
+    """The kind whose features most lines have; the hint if they say too little. What somebody typed is nobody's output."""
     found: Counter[str] = Counter()
     lines = 0
     for line in head:
         lines += 1
-        found.update(set(_featured(line)))
+        found.update(set(_featured(line)) if _TYPED.search(line) is None else ())
     if not found:
         return hint
     best = max(found, key=lambda kind: (found[kind], -_TELLING.index(kind)))
