@@ -557,6 +557,21 @@ def test_metrics_that_were_copied(tmp_path: Path) -> None:
     assert not [one for one in reading.events if one.kind != "log"]
 
 
+@pytest.mark.parametrize(
+    ("heads", "replicas"), [(("== 8001", "== 8002"), ("8001", "8002")), (("--- a-0 ---", "--- a-1 ---"), ("a-0", "a-1"))]
+)
+def test_metrics_of_several_engines_below_headings(tmp_path: Path, heads: tuple[str, str], replicas: tuple[str, str]) -> None:
+    """Who asks all engines in a loop prints between their answers whose each is."""
+    sample = 'vllm:num_requests_waiting{{engine="0",model_name="m"}} {}\n'
+    text = "# 2025-03-04T10:20:00Z\n" + "".join(f"{head}\n{sample.format(40 * (1 - n))}" for n, head in enumerate(heads))
+    (tmp_path / "engines.txt").write_text(text, encoding="utf-8")
+    reading = texts.read_logs([tmp_path / "engines.txt"], WINDOW, "chat", alone=True, dialects=load_language().dialects)
+    waiting = {
+        one.subject.id.rpartition(":")[2]: float(one.values[-1]) for one in reading.series if one.signal == "queue.waiting"
+    }
+    assert waiting == dict(zip(replicas, (40.0, 0.0), strict=True))
+
+
 def test_a_table_of_numbers_is_said_to_be_unread(tmp_path: Path) -> None:
     """Rows of a panel's CSV have stamps and look like a log that has no errors."""
     rows = "\n".join(f"2025-03-04 10:{minute:02}:00,{minute},0.5" for minute in range(10))

@@ -18,10 +18,18 @@ def measured(
 ) -> Recording:
     """What was copied, as a recording. What is missing in it was cut away by whoever copied, and says nothing."""
     parts = []
-    for one in exposed:
+    copied = list(exposed)
+    headings = {one.heading for one in copied}
+    for one in copied:
         try:
             series = parse(one.data, one.time).series
         except DataError:
             continue
-        parts.append(labelled(series, {"service": service, "instance": one.engine, "job": one.engine}))
+        engine = _named(one) if len(headings) > 1 else one.engine
+        parts.append(labelled(series, {"service": service, "instance": engine, "job": one.engine}))
     return translate(gathered(parts), dialects, Service(name=service), window, signatures)
+
+
+def _named(one: Exposed) -> str:
+    """Whose the metrics are, where each of several copies stands below a heading: a port, or a name."""
+    return f"{one.engine}:{one.heading}" if one.heading.isdigit() else one.heading or one.engine

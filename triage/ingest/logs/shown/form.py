@@ -66,11 +66,13 @@ class Exposed(NamedTuple):
     :param data: lines of an exposition
     :param engine: whom they are of, as far as anybody can tell
     :param time: Unix seconds
+    :param heading: what the line before them said alone (``== 8001``), by which several engines are told apart
     """
 
     data: bytes
     engine: str
     time: float
+    heading: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +128,9 @@ class Shown:
     host: str = ""
     inside: Subject | None = None
     """The pod or container of ours in which the last command was typed; None if it was typed in none."""
+
+    heading: str = ""
+    """The name that the last line held alone, between signs: of whom the next form is, where one text shows several."""
 
     cards: dict[str, str] = field(default_factory=dict)
     """Ids of cards by their number on the machine, where an output told both."""
@@ -241,7 +246,7 @@ class Shown:
     def exposed(self, data: bytes) -> None:
         """Keeps metrics as they stand."""
         if sum(len(one.data) for one in self.exposures) + len(data) <= MAX_EXPOSED:
-            self.exposures.append(Exposed(data, self.engine.id, self.time))
+            self.exposures.append(Exposed(data, self.engine.id, self.time, self.heading))
 
     def unread(self, lines: Sequence[bytes]) -> None:
         """Gives lines back that looked like a form and are none that is known."""

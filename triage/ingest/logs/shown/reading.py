@@ -48,6 +48,9 @@ _MAY_BEGIN = re2.compile(
 )
 """What lines with which a form begins have: most lines of a log have none of it, and that must cost next to nothing."""
 
+_HEADING = re2.compile(rb"^(?:[=#*>-]{1,8} ?|\[)([A-Za-z0-9][\w.:/-]{0,80}?)[\]:]?(?: ?[=#*<-]{1,8})?\s*$")
+"""What people print between the outputs of a loop: ``== 8001``, ``--- chat-0 ---``, ``# node-2:8000``."""
+
 _BEGINS: tuple[tuple[Callable[[bytes], bool], Callable[[Shown], Form]], ...] = (
     (smi_report.begins, smi_report.SmiReport),
     (smi_table.begins, smi_table.SmiTable),
@@ -118,6 +121,8 @@ class ShownForms:
     def _begin(self, line: bytes, time: float) -> Take:
         if (line[:1] in b"[($#" or b"@" in line[:40]) and self._command(line):
             return Take.OVER
+        if (heading := _HEADING.search(line)) is not None:
+            self._shown.heading = heading.group(1).decode("utf-8", "replace")
         if not self._asked[0] and _MAY_BEGIN.search(line) is None:
             return Take.OVER
         self._shown.time = time
