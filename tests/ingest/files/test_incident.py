@@ -263,6 +263,20 @@ def test_a_log_that_is_called_after_the_host_of_an_address(tmp_path: Path) -> No
     assert told == {"node-2.lan:8000", "node-3"}
 
 
+@pytest.mark.parametrize(
+    ("pods", "replica"),
+    [(("chat-decode-69bbb879cd-45jwg",), "chat-decode-69bbb879cd-45jwg"), (("a-decode-0", "a-decode-1"), "decode")],
+)
+def test_a_log_that_is_called_after_a_part_of_a_pods_name(tmp_path: Path, pods: tuple[str, ...], replica: str) -> None:
+    """It is that pod's if no other pod's name has these words."""
+    line = "2026-09-21T14:18:50Z INFO [core.py:1] Avg generation throughput: 5.0 tokens/s, Running: 1 reqs, Waiting: 0 reqs\n"
+    table = "NAME                          READY   STATUS    RESTARTS   AGE\n" + "".join(
+        f"{pod}   0/1     Pending   0          7m\n" for pod in pods
+    )
+    recording = read_incident(folder(tmp_path, CASE, **{"logs__vllm-decode.log": line, "logs__kubectl.log": table}))
+    assert {one.subject.id for one in recording.series if one.signal == "log.lines"} == {replica}
+
+
 def test_what_was_read_goes_to_another_process(tmp_path: Path) -> None:
     """Whole, with the origins that are looked up when somebody asks: cases are scored by several processes."""
     read = read_incident(folder(tmp_path / "case", metrics=scrapes()))

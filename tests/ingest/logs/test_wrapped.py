@@ -137,13 +137,28 @@ def test_a_wide_table_of_all_namespaces(tmp_path: Path) -> None:
     assert (other.subject, other.attrs["stranger"]) == (Subject(Scope.SERVICE, "dump"), "yes")
 
 
-def test_a_list_of_pods(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        (
+            "NAME     READY   STATUS             RESTARTS     AGE\n"
+            "chat-0   0/1     CrashLoopBackOff   7 (2m ago)   20m\n"
+            "chat-1   1/1     Running            0            20d\n"
+        ),
+        # a name was made longer, or the table was cut narrower: cells no longer begin below their headings
+        (
+            "NAME     READY   STATUS             RESTARTS     AGE\n"
+            "chat-5b59c84684-2mchc   0/1     CrashLoopBackOff   7 (2m ago)   20m\n"
+        ),
+        (
+            "NAME READY STATUS RESTARTS AGE IP NODE NOMINATED NODE\n"
+            "chat-0 0/1 CrashLoopBackOff 7 (2m ago) 20m <none> <none> <none>\n"
+            "chat-1 1/1 Running 0 20d 10.4.6.17 <none> <none>\n"
+        ),
+    ],
+)
+def test_a_list_of_pods(tmp_path: Path, text: str) -> None:
     """A pod that is not well is an event, one that runs is none."""
-    text = (
-        "NAME     READY   STATUS             RESTARTS     AGE\n"
-        "chat-0   0/1     CrashLoopBackOff   7 (2m ago)   20m\n"
-        "chat-1   1/1     Running            0            20d\n"
-    )
     events = [event for event in read(tmp_path, text).events if event.kind == "kube"]
     assert {(event.name, event.time) for event in events} == {("CrashLoopBackOff", END - 120.0)}
 

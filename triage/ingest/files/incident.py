@@ -1,12 +1,14 @@
 """Opens what people hand over: an incident folder, a recording, a bare dump of metrics, a saved Prometheus answer."""
 
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import Annotated, BinaryIO, TypeVar
+
+import re2
 
 from triage.classes import dataclass
 from triage.errors import DataError, InputMissingError
@@ -22,7 +24,7 @@ from triage.ingest.metrics.translate import translate, with_source
 from triage.ingest.owners.subjects import SERVICE_LABELS, owned_by, select
 from triage.ingest.raw import RawSeries, gathered, labelled
 from triage.model.checked import Before, Checked, spelt
-from triage.model.recording import Recording, Source, SourceState, Subject, Window, merged
+from triage.model.recording import Event, Fact, Histogram, Recording, Series, Source, SourceState, Subject, Window, merged
 from triage.model.service import Service
 from triage.model.vocabulary import Scope
 from triage.validation import complaints, did_you_mean, strange_names
@@ -392,7 +394,7 @@ def joined(metrics: Recording, logs: Sequence[Path], changes: Path, language: La
             signatures=language.signatures if language else None,
             dialects=language.dialects if language and alone else (),
         )
-        reading = _of_the_only_one(reading, metrics)
+        reading = _under_one_name(reading, metrics)
         parts.append(reading.as_part_of(blank))
     if changes.exists():
         events, source = read_changes(changes, metrics.window)
@@ -402,23 +404,51 @@ def joined(metrics: Recording, logs: Sequence[Path], changes: Path, language: La
     return merged(parts)
 
 
-def _of_the_only_one(reading: LogReading, metrics: Recording) -> LogReading:
+def _under_one_name(reading: LogReading, metrics: Recording) -> LogReading:
+    """Logs that are called after a part of a pod's name tell of that pod: ``vllm-decode.log`` of ``chat-decode-69bbb-45jwg``."""
+    parts = (reading.events, reading.series, reading.histograms, reading.facts)
+    said = {one.subject for part in parts for one in part if one.subject is not None and one.subject.scope is Scope.REPLICA}
+    listed = {event.subject for event in reading.events if event.kind == "kube" and event.subject in said}
+    pods = listed.union(metrics.subjects[Scope.REPLICA])
+    fuller = {log: [pod for pod in pods if _is_part(log.id, pod.id)] for log in said - pods}
+    names: dict[Subject | None, Subject] = {log: found[0] for log, found in fuller.items() if len(found) == 1}
+    names = names or _only_one(said, metrics)
+    return _renamed(reading, names) if names else reading
+
+
+def _is_part(name: str, whole: str) -> bool:
+    """Whether the words of a name stand in another, side by side."""
+    return f"-{'-'.join(_WORDS.findall(name))}-" in f"-{'-'.join(_WORDS.findall(whole))}-"
+
+
+_WORDS = re2.compile(r"[A-Za-z0-9]+")
+
+
+def _only_one(said: set[Subject], metrics: Recording) -> dict[Subject | None, Subject]:
     """The logs' only replica is the metrics' only one, unless both bear names of the service's pods: then they are two."""
-    told = {one.subject for part in (reading.events, reading.series, reading.histograms, reading.facts) for one in part}
-    said = {one for one in told if one is not None and one.scope is Scope.REPLICA}
     measured = metrics.subjects[Scope.REPLICA]
     if len(said) != 1 or len(measured) != 1 or said == set(measured):
-        return reading
+        return {}
     (log,), (replica,) = said, measured
-    if owned_by(log.id, metrics.service) and owned_by(replica.id, metrics.service):
-        return reading
+    return {} if owned_by(log.id, metrics.service) and owned_by(replica.id, metrics.service) else {log: replica}
+
+
+def _renamed(reading: LogReading, names: Mapping[Subject | None, Subject]) -> LogReading:
+    """The same of subjects under other names."""
+
+    def under(told: Iterable[_Told]) -> tuple[_Told, ...]:
+        return tuple(replace(one, subject=names.get(one.subject, one.subject)) for one in told)
+
     return replace(
         reading,
-        events=tuple(replace(one, subject=replica) if one.subject == log else one for one in reading.events),
-        series=tuple(replace(one, subject=replica) if one.subject == log else one for one in reading.series),
-        histograms=tuple(replace(one, subject=replica) if one.subject == log else one for one in reading.histograms),
-        facts=tuple(replace(one, subject=replica) if one.subject == log else one for one in reading.facts),
+        events=under(reading.events),
+        series=under(reading.series),
+        histograms=under(reading.histograms),
+        facts=under(reading.facts),
     )
+
+
+_Told = TypeVar("_Told", Event, Series, Histogram, Fact)
 
 
 def _at_addresses(recording: Recording) -> dict[str, list[Subject]]:

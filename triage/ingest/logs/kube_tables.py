@@ -20,6 +20,8 @@ _PLAIN_ROW = re2.compile(
     rb"^(?:([\w.-]+) +)?((?:\d+[dhms])+|<unknown>)(?: \(x(\d{1,6}) over [^)]*\))? +(Normal|Warning) +([A-Za-z]\w*)"
     rb" +([A-Za-z][\w.]*)/(\S+) +(\S.*)$"
 )
+_CELL = re2.compile(rb"[^ \t]+(?: [^ \t]+)*")
+_WORD = re2.compile(rb"(?:LAST|FIRST) SEEN|NOMINATED NODE|READINESS GATES|\S+(?: \([^)]*\))?")
 _TABLE = re2.compile(rb"^(?:NAMESPACE +)?LAST SEEN +")
 _PODS = re2.compile(rb"^(?:NAMESPACE +)?NAME +READY +STATUS +RESTARTS")
 _RESTARTED = re2.compile(rb"^(\d+) \(((?:\d+[dhms])+) ago\)")
@@ -27,6 +29,13 @@ _CONDITION = re2.compile(rb"^  ([A-Z]\w+) +(True|False|Unknown) +(?:.*? {2,})?([
 _WELL = frozenset({b"Running", b"Completed", b"Succeeded"})
 _NODE_KEYS = frozenset({b"Roles", b"Taints", b"Unschedulable", b"Allocatable", b"PodCIDR"})
 _NEWS = frozenset({"Terminated", "Waiting"})
+
+
+def _parts(line: bytes) -> Iterator[tuple[bytes, int]]:
+    """The cells of a line, and where they begin: two blanks apart, or, where none are (pasted as prose), words."""
+    cells = _CELL if _GAP.search(line.strip()) is not None else _WORD
+    for found in cells.finditer(line.rstrip()):
+        yield found.group(), found.start()
 
 
 PLACED = "Placed"
@@ -77,23 +86,23 @@ class KubeTables:
     def _head(self, line: bytes, rows: Callable[[bytes], Iterator[KubeEvent]]) -> list[KubeEvent]:
         """Remembers where the columns of a table begin."""
         ended = self._ended()
-        self._columns, at = [], 0
-        for word in _GAP.split(line.rstrip()):
-            at = line.index(word, at)
-            self._columns.append((redacted_bytes(word), at))
-            at += len(word)
+        self._columns = [(redacted_bytes(word), at) for word, at in _parts(line)]
         self._rows = rows
         return ended
 
     def _cells(self, line: bytes) -> dict[str, bytes]:
-        """Cells by the name of their column: a cell begins below its heading; empty ones are left out."""
+        """Cells by the name of their column.
+
+        A row with a cell for each heading is read in their order, wherever the cells stand: who pastes a table or shortens a name
+        moves them. Else a cell begins below its heading, and empty ones are left out.
+        """
+        parts = list(_parts(line))
+        if len(parts) == len(self._columns):
+            return {name: cell for (name, _), (cell, _) in zip(self._columns, parts, strict=True)}
         cells: dict[str, bytes] = {}
-        at = 0
-        for cell in _GAP.split(line.strip()):
-            at = line.index(cell, at)
+        for cell, at in parts:
             column = next((name for name, begin in reversed(self._columns) if begin <= at), "")
             cells[column] = cells[column] + b"  " + cell if column in cells else cell
-            at += len(cell)
         return cells
 
     def _event_row(self, line: bytes) -> Iterator[KubeEvent]:

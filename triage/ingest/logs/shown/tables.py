@@ -66,9 +66,12 @@ class Rows:
         return Take.ALSO if self._table.also else Take.WHOLE
 
     def _below(self, line: bytes) -> Row | None:
-        """Cells by the heading above which they begin."""
+        """Cells in the order of the headings if there is one for each, else by the heading above which they begin."""
+        told = list(_spaced(line))
+        if len(told) == len(self._columns):
+            return {name: text for (name, _), (text, _) in zip(self._columns, told, strict=True)}
         cells: dict[str, str] = {}
-        for text, at in _spaced(line):
+        for text, at in told:
             name = next((name for name, begin in reversed(self._columns) if begin <= at), "")
             cells[name] = f"{cells[name]}  {text}" if name in cells else text
         return cells if self._columns[0][0] in cells else None
