@@ -289,3 +289,10 @@ def test_what_a_traceback_calls_is_not_what_went_wrong(tmp_path: Path) -> None:
         text = "".join(f"{head}{line}\n" for line in lines)
         names = {event.name for event in events(tmp_path, "engine-chat-0", text, "log")}
         assert ("grammar-compile-slow" in names) is found
+
+
+def test_a_command_that_somebody_typed_states_nothing(tmp_path: Path) -> None:
+    """Its words are what was asked for, and not what was found."""
+    text = "$ docker run --rm cuda ls /dev/mqueue  # limit of queue reached?\nroot@gpu-7:~# tail error.log\n"
+    assert events(tmp_path, "notes", text, "said") == []
+    assert events(tmp_path, "notes", text, "residue") == []

@@ -18,6 +18,7 @@ from triage.ingest.logs.loading import Signatures
 from triage.ingest.logs.pairs import BEGINS, ENDS, Pairs
 from triage.ingest.logs.redaction import redacted, redacted_bytes
 from triage.ingest.logs.residue import FAILURE, STRONG, Residue, is_error_like
+from triage.ingest.logs.shown.prompt import typed
 from triage.ingest.logs.signatures import Match, Patterns, SignatureBook, unescaped
 from triage.ingest.logs.statements import DECIDED_BY_VALUES, TROUBLE, Names, Statements
 from triage.ingest.logs.templates import template_of
@@ -248,6 +249,8 @@ class Meaning:
         )
         level = record.level or _LEVELS_OF_EVENTS.get(_type_of_event(line.text), "")
         bad = is_error_like(level, failure=book.failure in keys, strong=book.strong in keys) and not harmless
+        if not text.startswith(b"#") and typed(text) is not None:  # behind a bare # stands a remark as often as a command
+            bad, classes = False, tuple(name for name in classes if name == "acted")
         if bad and not is_error_like(level, failure=False, strong=False) and book.statements.is_handled(text):
             bad = False
             classes = tuple(name for name in classes if name != "raised")
