@@ -892,6 +892,13 @@ _DERIVED_SERVICE_ROWS: list[Row] = [
     ("service.replicas_alive", "replicas", _GAUGE, _SUM, "Replicas whose engine gives signs of life."),
     ("service.load_per_replica", "requests/s", _GAUGE, _MEAN, "Arrivals per second and living replica."),
     ("service.pinned", "", _STATE, _MAX, "1 while as many requests are in flight as ever, and none waits at an engine."),
+    (
+        "service.held_back",
+        "",
+        _STATE,
+        _MAX,
+        "1 while engines run as many requests as ever, and more wait before them than in them.",
+    ),
     ("version.slowdown", "", _GAUGE, _MAX, "Time per token on the newest version's replicas, as a multiple of the others'."),
     ("version.failures", "ratio", _RATIO, _MAX, "Share of requests that the newest version fails, beyond the others' share."),
     ("autoscaler.share", "", _GAUGE, _MAX, "Value that the autoscaler follows, where its metric is a ratio."),

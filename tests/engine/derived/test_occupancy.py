@@ -100,6 +100,22 @@ def test_requests_in_flight_are_pinned_where_they_stand_at_their_most_without_a_
     assert share(4.0, 0.0) == 0.0
 
 
+def test_requests_are_held_back_where_a_limit_lies_before_the_engines() -> None:
+    """The engines run as many as ever and have an empty queue, while the door holds more; with none before them it is demand."""
+
+    def share(at_door: Row, waiting: Row = 0.0, pending: Row | None = None) -> float:
+        rows: dict[str, dict[str, Row]] = {"batch.running": {"a": before_and_after(10.0, 20.0)}, "queue.waiting": {"a": waiting}}
+        rows |= {"gateway.active": {"lb": at_door}} | ({} if pending is None else {"gateway.pending": {"lb": pending}})
+        cells = frame_of(rows).cells("service.held_back", SERVICE)
+        assert cells is not None
+        return float(np.mean(cells))
+
+    assert share(before_and_after(10.0, 40.0)) == pytest.approx(0.5)
+    assert share(before_and_after(10.0, 20.0)) == 0.0
+    assert share(40.0, waiting=9.0) == 0.0
+    assert share(before_and_after(10.0, 40.0), pending=0.0) == 0.0
+
+
 def test_a_handful_of_samples_pins_nothing() -> None:
     """Three equal values in a row say nothing of how a number moves."""
     few = [float("nan")] * 77 + [100.0] * 3

@@ -19,6 +19,9 @@ _LEAST_IN_FLIGHT = 8.0
 _ROOMY = 0.7
 """Chosen: a cache that no sample shows fuller than this was not full between two of them."""
 
+_QUEUE = 0.35
+"""A queue shorter than a third of what runs is gone within a third of the time of a request (Little's law)."""
+
 _LEAST_CELLS = 10
 """Fewer moments tell nothing of how a number moves."""
 
@@ -114,6 +117,22 @@ def pinned(frame: Frame, _service: Subject) -> Floats | None:
     return np.where(np.isnan(held) | np.isnan(waiting), np.nan, flat.astype(float))
 
 
+def held_back(frame: Frame, _service: Subject) -> Floats | None:
+    """1 while the engines run as many requests as ever, next to none waits in them, and many wait before them.
+
+    So a limit shows that lies on the way to them: a balancer's for each server, that of what the engine runs within.
+    """
+    running, waiting = total(frame, "batch.running"), total(frame, "queue.waiting")
+    inside = None if running is None or waiting is None else running + waiting
+    through = total(frame, "gateway.active")
+    before = first_measured(total(frame, "gateway.pending"), None if through is None or inside is None else through - inside)
+    if running is None or waiting is None or before is None or (~np.isnan(running)).sum() < _LEAST_CELLS:
+        return None
+    flat = (running >= _PINNED * float(np.nanmax(running))) & (running >= _LEAST_IN_FLIGHT)
+    held = flat & (waiting < np.maximum(1, known_to(frame, "queue.waiting"))) & (before >= np.maximum(2, _QUEUE * running))
+    return np.where(np.isnan(running) | np.isnan(waiting) | np.isnan(before), np.nan, held.astype(float))
+
+
 def computed_again(frame: Frame, replica: Subject) -> Floats | None:
     """Prompt tokens computed or taken from the cache per token of the prompts that ended: above 1 if some are done twice."""
     computed = frame.cells("tokens.prompt_computed", replica)
@@ -164,4 +183,5 @@ DERIVATIONS = (
         "prefill.repeated", ("tokens.prompt_computed", "tokens.prompt_cached", "length.prompt"), computed_again, abreast=True
     ),
     Derivation("service.pinned", (*_HELD, "gateway.active"), pinned),
+    Derivation("service.held_back", (*_HELD, "gateway.pending", "gateway.active"), held_back),
 )

@@ -20,6 +20,7 @@ pod.exit_code gpu.xid rollout.generation rollout.generation_observed replica.upt
 engine.sleeping gpu.sm_clock_max gpu.pcie_gen_max gpu.pcie_width_max gpu.mem_total node.memory_total node.disk_size
 length.longest pod.scheduled exporter.exit_code service.ending autoscaler.value autoscaler.target autoscaler.share
 pod.restarts_total engine.held_ratio batch.plateau service.pinned
+service.held_back
 """
 UNCOMPARED = frozenset(_UNCOMPARED_NAMES.split())
 """Names and marks that happen to be numbers, what never changes, and what is a comparison already."""
