@@ -88,6 +88,14 @@ def test_window_of_the_case(tmp_path: Path) -> None:
         assert (window.start, window.end, window.baseline_start) == (START + 300, START + 600, START)
 
 
+def test_what_came_after_the_window_is_not_known(tmp_path: Path) -> None:
+    """Who looks at an earlier window judges by what was known then: neither what rose later, nor a pod that came later."""
+    later = scrapes({**ENGINE, "instance": "10.0.0.2:8000"}, start=START + 660)
+    recording = read_incident(folder(tmp_path, metrics=scrapes(count=81).replace("# EOF\n", "") + later, case=CASE))
+    assert {one.subject.id for one in recording.series} == {"10.0.0.1:8000"}
+    assert max(float(one.times[-1]) for one in recording.series) <= START + 600
+
+
 def test_window_without_a_case(tmp_path: Path) -> None:
     """Without from and to the last third of the metrics is judged; a date without a zone is UTC."""
     window = read_incident(folder(tmp_path, None, scrapes())).window

@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated, BinaryIO, TypeVar
 
+import numpy as np
 import re2
 
 from triage.classes import dataclass
@@ -210,7 +211,7 @@ def open_incident(folder: Path, service: Service | None = None, language: Langua
     series, strange = _scraped(scrapes, case, default, language)
     known = _service(case, folder, series, service, language)
     window, outside = _window(case, series, folder)
-    return Incident(folder, known, window, series, language, (*problems, *strange, *outside))
+    return Incident(folder, known, window, _until(series, window.end), language, (*problems, *strange, *outside))
 
 
 def _scraped(scrapes: list[Scrape], case: Case, service: str, language: Language) -> tuple[list[RawSeries], tuple[str, ...]]:
@@ -357,6 +358,16 @@ def _window(case: Case, series: list[RawSeries], folder: Path) -> tuple[Window, 
     baseline = start - 3600.0 if first is None else max(first, start - BASELINE_SPAN)
     ended = (f"the metrics end at {_clock(span[1])}, before the window begins",) if span and span[1] < start else ()
     return Window(start, end, min(start, baseline)), ended
+
+
+def _until(series: Iterable[RawSeries], end: float) -> list[RawSeries]:
+    """The series without what came after a moment: who looks at an earlier window is told nothing that nobody knew then."""
+    counts = ((one, len(one.times) if one.times[-1] <= end else int(np.searchsorted(one.times, end, "right"))) for one in series)
+    return [
+        one if count == len(one.times) else replace(one, times=one.times[:count], values=one.values[:count])
+        for one, count in counts
+        if count
+    ]
 
 
 def _window_of_logs(folder: Path) -> Window | None:
