@@ -11,12 +11,13 @@ from hypothesis import strategies as some
 
 from tests.engine.making import BEGIN, Buckets, Shift, derived, frame_of, who
 from triage.engine.diagnose import diagnose
-from triage.engine.explanation.state import Harm, harm_of, state_of
+from triage.engine.explanation.state import Harm, harm_of, is_busier, state_of
 from triage.engine.frame import Frame
 from triage.engine.observations.flows import flows
 from triage.engine.observations.promises import promises
 from triage.engine.promises import entries, ledger
 from triage.engine.promises.entries import surely_above
+from triage.engine.promises.signs import signs
 from triage.ingest.files.incident import read_incident
 from triage.model.diagnosis import Promised, Status, Vital
 from triage.model.observation import Observation, Seen, Sort
@@ -358,6 +359,26 @@ def test_a_kept_promise_that_users_must_notice_is_not_harmless() -> None:
     frame = derived(WELL, histograms=histograms, objectives={"ttft_p95_s": 2.0, "error_ratio": 0.01})
     assert vital(frame, "ttft_p95_s").state is KEPT
     assert harm_of(ledger(frame)).users is None
+
+
+@pytest.mark.parametrize(("asked", "users"), [(Shift(10, 10), None), (Shift(10, 25), False)])
+def test_with_more_to_do_a_promise_that_is_kept_is_no_harm(asked: Shift, users: bool | None) -> None:
+    """The wait has grown, as much as somebody of the service allows, and so have the requests."""
+    histograms = {"latency.ttft": Buckets((0.1, 1.0, 2.0), (0, 0, 9, 0), (9, 0, 0, 0))}
+    signals = {**WELL, "gateway.requests": asked, "gateway.2xx": asked, "finished": asked}
+    frame = derived(signals, histograms=histograms, objectives={"ttft_p95_s": 2.0, "error_ratio": 0.01})
+    assert harm_of(ledger(frame), busier=is_busier(frame)).users is users
+
+
+def test_who_lets_answers_begin_late_waits_for_all_of_them() -> None:
+    """A batch whose first tokens may come after a quarter of an hour is held to no minute for whole answers."""
+    histograms = {"latency.e2e": Buckets((60.0, 300.0), (0, 9, 0), (9, 0, 0))}
+    late, soon = (
+        derived(WELL, histograms=histograms, objectives={"ttft_p95_s": limit, "error_ratio": 0.01}) for limit in (900.0, 2.0)
+    )
+    assert [one.name for one in ledger(late) if one.name.startswith("e2e")] == []
+    assert vital(soon, "e2e_p95_s").state is not KEPT
+    assert [one.name for one in signs(late, ledger(late)) if one.name.startswith("e2e")] == []
 
 
 def test_refusals_that_step_up_are_noticed() -> None:

@@ -13,7 +13,7 @@ from triage.engine.explanation.called import Called, named
 from triage.engine.explanation.cause import cause_of
 from triage.engine.explanation.findings import findings_of
 from triage.engine.explanation.headline import headline
-from triage.engine.explanation.state import harm_of, looked, state_of
+from triage.engine.explanation.state import harm_of, is_busier, looked, state_of
 from triage.engine.frame import Frame
 from triage.engine.observations import observe
 from triage.engine.phrases import of_observation
@@ -64,7 +64,7 @@ def diagnose(
     onset = min((s.onset for s in noticed if s.onset is not None), default=recording.window.start) if noticed else None
     rulings = evaluate(frame, rules, onset)
     called = Called(frame.recording)
-    harm = harm_of(vitals)
+    harm = harm_of(vitals, busier=is_busier(frame))
     found = findings_of(rulings, frame, harm, advice, called)
     findings = muting.marked(found, muting.heeded(mutes, recording.window.end))
     unread = coverage.unread_lines(frame.recording)

@@ -295,6 +295,13 @@ def test_an_engine_that_appears_is_no_burst() -> None:
     assert values(recording, "tokens.generation") == {105: 0, 120: 0}
 
 
+def test_a_counter_of_another_exposition_is_no_burst() -> None:
+    """What is scraped at other moments need not have shown it: nobody knows since when it counts."""
+    acme = dialect(counter("e_total"), gauge("x"))
+    recording = read([series("x", [0] * 9), series("e_total", [4e6, 4e6 + 15, 4e6 + 30], begin=97)], acme)
+    assert values(recording, "tokens.generation") == {112: 1, 127: 1}
+
+
 def test_a_card_whose_labels_change_counts_on() -> None:
     """The energy of a card is counted since its driver loaded: under new labels it did not begin at 0, and it is one card."""
     dcgm = dialect(counter("energy", signal="gpu.energy"), gauge("mem", signal="gpu.mem_used"), scope="gpu")

@@ -10,10 +10,11 @@ from triage.classes import dataclass
 from triage.engine.frame import Frame
 from triage.engine.promises import may_fail
 from triage.engine.promises.entries import UNCOUNTED, UNMEASURED
+from triage.engine.statistics import statistic
 from triage.model.diagnosis import Finding, Promised, Status, Vital
 from triage.model.observation import Observation
 from triage.model.recording import Floats
-from triage.model.vocabulary import NOTICED, Layer, Scope
+from triage.model.vocabulary import NOTICED, Combine, Layer, Scope, catalogue
 
 INCIDENT = 1.0
 """Harm from which on the service is in an incident; triage/engine/promises/entries.py says how it is measured."""
@@ -54,14 +55,19 @@ class Harm:
         return self.users if layer is Layer.PLATFORM else self.inside
 
 
-def harm_of(vitals: Sequence[Vital]) -> Harm:
+def harm_of(vitals: Sequence[Vital], *, busier: bool = False) -> Harm:
     """Whether users suffer: yes if any promise is broken, no if all that were measured are kept, else nobody can say.
 
     No harm takes more than that nothing is broken: that requests are answered, that failures are counted and are few, and that
     some delay is well. What was measured and cannot be told (a bucket that straddles its limit) leaves it open. Of an engine that
     counts no failures of its own, that no more requests than usual are given up is enough, as long as no replica was gone for a
     while with what was inside it.
+
+    :param busier: clearly more was asked for than before (:func:`is_busier`): then a wait that grew and keeps a promise that
+        somebody gave is what the promise allows
     """
+    if busier:
+        vitals = [vital.model_copy(update={"baseline": None}) if _is_promised(vital) else vital for vital in vitals]
     lost = any(vital.name == "answers" and vital.state is Promised.OPEN for vital in vitals)
     inside = _harm(vitals, ("error_ratio", "abandoned_ratio"))
     return Harm(
@@ -92,6 +98,26 @@ def _is_much_worse(vital: Vital) -> bool:
     if vital.unit != "seconds" or vital.value is None or not vital.baseline or vital.limit is None:
         return False
     return vital.value >= _MUCH_WORSE * vital.baseline and vital.value >= _NEAR * vital.limit
+
+
+def _is_promised(vital: Vital) -> bool:
+    """Whether somebody of the service said what is allowed."""
+    return vital.limit_of.startswith("objective")
+
+
+_BUSIER = 1.5
+"""Chosen: what is asked for varies by less within a quarter of an hour."""
+
+
+def is_busier(frame: Frame) -> bool:
+    """Whether clearly more requests came, at least for a while, than before the window."""
+    for name in ("service.demand", "http.requests", "finished"):
+        subjects = tuple(frame.of(name))
+        usual = statistic(frame, name, subjects, "mean", frame.grid.baseline, Combine.SUM)
+        most = statistic(frame, name, subjects, "peak", frame.grid.window, Combine.SUM)
+        if usual is not None and most is not None:
+            return usual.high > 0.0 and most.low >= _BUSIER * usual.high
+    return False
 
 
 def enough_seen(vitals: Sequence[Vital]) -> bool:
@@ -181,7 +207,8 @@ def state_of(vitals: Sequence[Vital], findings: Sequence[Finding], frame: Frame)
     open_ = [vital for vital in vitals if vital.state is Promised.OPEN and not _was_taken_out(vital, frame)]
     if any(not _is_within(vital, vitals, changed=changed) for vital in open_) or not (enough_seen(vitals) or _runs_well(vitals)):
         return Status.INCONCLUSIVE
-    if any(_is_grave(one) for one in odd):
+    busier = is_busier(frame)
+    if any(_is_grave(one) and not (busier and _is_a_wait(one)) for one in odd):
         return Status.DEGRADED
     lost = NOTICED & frame.recording.unanswered.keys()
     return Status.INCONCLUSIVE if lost or any(_may_speak_for_users(one) for one in frame.seen.odd) else Status.HEALTHY
@@ -221,6 +248,11 @@ def _unexplained(frame: Frame, findings: Sequence[Finding]) -> list[Observation]
 def _is_grave(one: Observation) -> bool:
     """Whether something odd is more than a complaint, somebody's work, or a hole in what is measured."""
     return one.sort not in ("said", "change", "instrument") or one.attrs.get("severity") == "critical"
+
+
+def _is_a_wait(one: Observation) -> bool:
+    """Whether something odd is that requests, or their tokens, take longer: with more to do all take longer."""
+    return one.sort == "shift" and one.against == "past" and catalogue()[one.of].unit == "seconds"
 
 
 def _may_slow(change: Observation) -> bool:

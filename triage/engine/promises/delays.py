@@ -121,11 +121,17 @@ def delays(frame: Frame) -> Iterator[Entry]:
     """Every delay that users notice, then of the replicas that fare worse than the service."""
     for delay in (*DELAYS, HELD):
         names = sorted(name for name in frame.recording.objectives if _base(name) == delay.base)
-        for name in names or [delay.name]:
+        for name in names or ([] if _may_begin_late(delay, frame) else [delay.name]):
             entry = _service(delay, name, frame)
             if entry is not None:
                 yield entry
                 yield from _parts(delay, name, frame, entry)
+
+
+def _may_begin_late(delay: Delay, frame: Frame) -> bool:
+    """Whether whole answers are held to nothing: who lets the first token come that late waits."""
+    promised = frame.recording.objectives
+    return delay.base == "e2e" and any(_base(name) == "ttft" and promised[name] >= delay.well for name in promised)
 
 
 def _base(name: str) -> str:

@@ -40,7 +40,12 @@ def signs(frame: Frame, told: Sequence[Vital]) -> tuple[Vital, ...]:
     whole = service_of(frame)
     known = [vital.name for vital in told if vital.subject == whole]
     missing = [rest for start, *rest in _ALWAYS if not any(name.startswith(start) for name in known)]
-    unseen = [open_vital(frame, name, title, NOT_MEASURED, unit=unit, noticed=False) for name, title, unit in missing]
+    measured = {delay.name for delay in DELAYS if any(map(frame.has, delay.signals))}
+    unseen = [
+        open_vital(frame, name, title, NOT_MEASURED, unit=unit, noticed=False)
+        for name, title, unit in missing
+        if name not in measured
+    ]
     return (*unseen, *_cache(frame))
 
 

@@ -587,11 +587,13 @@ class _Company:
     def of_program(self, one: RawSeries) -> Floats | None:
         """The same of a counter of a program that counts from its own start.
 
-        Siblings that all ended before it began are the same counter under other labels.
+        Siblings that all ended before it began are the same counter under other labels. What one scrape shows has one time stamp:
+        scrapes at other moments than the counter's are those of another exposition, which need not have shown it.
         """
         target = _target(one)
         scrapes = self._longest.get(target, one.times)
-        if len(scrapes) <= len(one.times):
+        place = int(np.searchsorted(scrapes, one.times[0]))
+        if len(scrapes) <= len(one.times) or place == len(scrapes) or scrapes[place] != one.times[0]:
             return None
         firsts, lasts = self._lives(one.name)[target]
         elders = bisect_left(firsts, one.times[0])
