@@ -468,6 +468,15 @@ def test_what_nothing_explains_forbids_healthy(seen: Observation, state: Status)
     assert status(frame) is state
 
 
+@pytest.mark.parametrize(("back", "state"), [(60.0, Status.HEALTHY), (-3000.0, Status.DEGRADED)])
+def test_a_roll_out_that_was_taken_back_makes_no_progress_any_more(back: float, state: Status) -> None:
+    """It is told as degraded until somebody tries again: that is no riddle. One that was taken back an hour ago is another."""
+    frame = well()
+    taken = odd("change", "rollback", subject="service/svc", since=back, relation="own")
+    frame.seen = Seen((odd("shift", "rollout.stuck", subject="service/svc", since=120.0), replace(taken, salient=False)))
+    assert status(frame) is state
+
+
 @pytest.mark.parametrize(
     ("seen", "state"),
     [

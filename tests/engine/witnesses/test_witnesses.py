@@ -1,7 +1,7 @@
 """Sources that are not to be believed, and healthy ones that look a little like them."""
 
 from collections.abc import Callable, Mapping
-from math import nan
+from math import inf, nan
 
 import numpy as np
 import pytest
@@ -214,6 +214,24 @@ def test_a_gap_of_an_exporter_that_was_replaced_is_planned(changed: str, planned
     """As of the collector: new versions of exporters take minutes to come up."""
     found = of(frame(two(only(100.0, 300.0)), events=[at(90.0, "deploy", service=changed)]))["gap"]
     assert [(one.attrs["planned"], one.salient) for one in found] == [(planned, planned == "no")]
+
+
+def test_exporters_are_replaced_host_by_host() -> None:
+    """The last one's turn comes minutes after the roll-out began."""
+    made = frame(two(only(500.0, 620.0)), events=[at(0.0, "deploy", service="dcgm-exporter")], inside=1200.0)
+    found = of(made)["gap"]
+    assert [(one.attrs["planned"], one.salient) for one in found] == [("yes", False)]
+
+
+@pytest.mark.parametrize(("end", "kinds"), [(210.0, set()), (inf, {"not-wired"})])
+def test_a_card_whose_engine_was_taken_away_rests(end: float, kinds: set[str]) -> None:
+    """It counts no work any more since there is none; where tokens go on its gauge is broken."""
+    until_then = only(end, inf)
+    signals: dict[str, object] = {
+        "gpu.util@gpu/g0": lambda t: 0.4 if t <= 180 else 0.0,
+        "tokens.generation@replica/a": until_then,
+    }
+    assert of(frame(signals, inside=900.0)).keys() & {"not-wired"} == kinds
 
 
 def test_a_collector_that_is_away_to_the_end_while_logs_go_on() -> None:

@@ -126,6 +126,9 @@ def enough_seen(vitals: Sequence[Vital]) -> bool:
     return "answers" in kept and any(name.startswith(_DELAYS) for name in kept)
 
 
+_TAKEN_BACK = 300.0
+"""Chosen: a controller tells of a roll-out that it gives up, and a scrape shows it, within minutes."""
+
 _RUNS_WELL = frozenset({"answers", "error_ratio", "queue_wait_s", "pace_s"})
 
 
@@ -241,8 +244,18 @@ def barely_looked(judged: int, kinds: int) -> bool:
 def _unexplained(frame: Frame, findings: Sequence[Finding]) -> list[Observation]:
     """What has to be explained and is the evidence of no finding; of instruments only what is new: many always lack a part."""
     told = {evidence.text for finding in findings for evidence in finding.evidence if evidence.text}
-    odd = [one for one in frame.seen.odd if one.salient and one.text not in told]
+    odd = [one for one in frame.seen.odd if one.salient and one.text not in told and not _is_undone(one, frame)]
     return [one for one in odd if one.sort != "instrument" or _is_new(one, frame)]
+
+
+def _is_undone(one: Observation, frame: Frame) -> bool:
+    """Whether a roll-out makes no progress any more because it was taken back: it stays so until somebody tries again."""
+    if one.of != "rollout.stuck" or one.onset is None:
+        return False
+    backs = [
+        change for change in frame.seen.of_sort("change") if change.of == "rollback" and change.attrs.get("relation") == "own"
+    ]
+    return any(back.since is not None and abs(back.since - one.onset[1]) <= _TAKEN_BACK for back in backs)
 
 
 def _is_grave(one: Observation) -> bool:

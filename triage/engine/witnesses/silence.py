@@ -30,6 +30,9 @@ _FAILED_SHARE = 0.15
 _SHORT = 300.0
 """A collector that is restarted or updated is away for minutes; alerts of five minutes may miss what is longer."""
 
+_ROLL_OUT_LASTS = 1800.0
+"""As ``_CHANGE_LASTS`` of triage/engine/observations/lives.py: exporters are replaced host by host."""
+
 _LEAST_FAILED = 3
 """Single scrapes fail everywhere; three are told."""
 
@@ -88,7 +91,8 @@ def _of_everything(frame: Frame, voices: Voices) -> Iterator[Observation]:
 
 def _with_its_plan(gap: Observation, hole: Hole, frame: Frame) -> Observation:
     """A hole, and whether it was planned: one that is short and over and came with a change to the monitoring explains itself."""
-    near = [one for one in frame.recording.events if one.kind in CHANGE_KINDS and hole.since - _SHORT <= one.time <= hole.until]
+    since = hole.since - _ROLL_OUT_LASTS
+    near = [one for one in frame.recording.events if one.kind in CHANGE_KINDS and since <= one.time <= hole.until]
     changed = any(relation_of(event, frame) == INSTRUMENT for event in near)
     planned = changed and hole.ends and hole.seconds <= _SHORT
     return replace(gap, salient=not planned, attrs={**gap.attrs, "planned": "yes" if planned else "no"})

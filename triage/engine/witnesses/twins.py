@@ -78,6 +78,9 @@ _SHOWN = ("batch.running", "kv.usage", "gpu.util", "gpu.sm_active", "gpu.power")
 _AS_BEFORE = 1.15
 """Chosen: the mix of requests changes a time by as much from one quarter of an hour to the next."""
 
+_WELL_KNOWN = 0.5
+"""Chosen: what is unknown for more than half of the time is not known to go on."""
+
 _WAS_THERE = 0.95
 """Chosen: what rested now and then rests now."""
 
@@ -239,12 +242,15 @@ def _still_felt(frame: Frame, signal: str, subject: Subject, at: int) -> str:
 
 
 def _still_works(frame: Frame, subject: Subject, at: int) -> str:
-    """The noun of the work that goes on at a subject, or at the engines of a card; empty if it does not or nobody counts it."""
+    """The noun of the work that goes on at a subject, or at the engines of a card; empty if it does not or nobody counts it.
+
+    An engine that is no longer there for most of the time does not go on, whatever its last samples say.
+    """
     replicas = [subject] if subject.scope is Scope.REPLICA else frame.related(subject, Scope.REPLICA)
     rows = [cells for one in replicas if (cells := frame.cells("tokens.generation", one)) is not None]
     if not rows or len(rows) < len(replicas):
         return ""
-    if any(np.isnan(row[part]).all() for row in rows for part in _parts(at)):
+    if any(np.isnan(row[:at]).all() or np.isnan(row[at:]).mean() > _WELL_KNOWN for row in rows):
         return ""
     goes_on = (float(np.nanmedian(row[at:])) >= float(np.nanmedian(row[:at])) / 2 > 0 for row in rows)
     return catalogue()["tokens.generation"].noun if all(goes_on) else ""
