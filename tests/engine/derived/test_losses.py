@@ -3,6 +3,7 @@
 import numpy as np
 
 from tests.engine.fleets import ORIGIN, START, STEP, Row, frame_of, replica
+from tests.engine.making import derived, who
 from triage.model.recording import LOG, Event, Origin
 
 NAN = float("nan")
@@ -67,3 +68,13 @@ def test_an_engine_that_only_its_log_shows_lived_between_its_lines() -> None:
         cells = frame_of(rows, events=events, origin=origin).cells("replica.lost", replica("a"))
         assert cells is not None
         np.testing.assert_array_equal(cells[[47, 79]], [between, at_the_end])
+
+
+def test_a_door_that_tells_only_of_what_goes_wrong() -> None:
+    """What the engines answered passed it, too; one that counts its answers, or stands beside another, says for itself."""
+    signals = {"gateway.5xx": 2.0, "http.2xx": 5.0}
+    cells = derived(signals).cells("gateway.requests", who("gateway/gw"))
+    assert cells is not None
+    assert cells[-1] == 7.0
+    for more in ({"gateway.2xx": 5.0}, {"gateway.4xx@gateway/other": 1.0}):
+        assert derived(signals | more).cells("gateway.requests", who("gateway/gw")) is None

@@ -248,6 +248,14 @@ FORMS = {
         ),
         AccessLine(500, "/v1/completions", "", 0.0024, request_id="ab12"),
     ),
+    "sglang's gateway, with the body that it answered": (
+        (
+            "2026-01-01 00:00:00 ERROR http_request{method=POST uri=/v1/completions version=HTTP/1.1 request_id=ab12}: "
+            "sglang_router_rs::middleware: finished processing request status=503 Service Unavailable latency=212µs "
+            'body={"error":{"type":"Service Unavailable","message":"No workers left"}}'
+        ),
+        AccessLine(503, "/v1/completions", "", 0.000212, request_id="ab12", why="No workers left"),
+    ),
     "express": (
         "POST /v1/completions 504 60012.4 ms - 24",
         AccessLine(504, "/v1/completions", "UT", 60.0124),

@@ -41,6 +41,17 @@ def finished(frame: Frame, replica: Subject) -> Floats | None:
     return own_total(frame, replica, "finished.stop", "finished.length", "finished.abort", "finished.error")
 
 
+_WRONG = ("gateway.4xx", "gateway.429", "gateway.5xx")
+
+
+def at_the_door(frame: Frame, gateway: Subject) -> Floats | None:
+    """Requests at the only gateway where it tells of nothing but what goes wrong: that, and what the engines answered."""
+    if len(frame.recording.subjects[Scope.GATEWAY]) != 1 or frame.has("gateway.2xx"):
+        return None
+    wrong, good = own_total(frame, gateway, *_WRONG), first_measured(total(frame, "http.2xx"), total(frame, "finished"))
+    return None if wrong is None or good is None else wrong + np.nan_to_num(good)
+
+
 def counted_in_full(frame: Frame, signal: str) -> Floats | None:
     """What somebody outside the engines counts, per second; None if nobody does or only of a part of the traffic."""
     return None if _is_part(frame, signal) else total(frame, signal)
@@ -166,6 +177,7 @@ def _cells_of_a_minute(frame: Frame) -> int:
 
 
 DERIVATIONS = (
+    Derivation("gateway.requests", (*_WRONG, "gateway.2xx", "http.2xx", "finished"), at_the_door),
     Derivation(
         "service.arrivals",
         ("requests.attempts", "gateway.requests", "backend.requests", *_INTO_ENGINES),

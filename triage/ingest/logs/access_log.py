@@ -283,7 +283,12 @@ def _router(line: bytes) -> AccessLine | None:
     status = next((whole for key in _STATUS_KEYS if (whole := _whole(pairs.get(key, b""))) is not None), None)
     if status is None or status > 999 or _seconds_of(pairs) is None:
         return None
-    return _from_pairs(status, _path_of(pairs), pairs)
+    told = _BODY.search(line) if status >= 400 else None
+    return _from_pairs(status, _path_of(pairs), pairs, _text(told.group(1)) if told is not None else "")
+
+
+_BODY = re2.compile(rb'"(?:message|detail|reason)": ?"([^"\\]{3,200})')
+"""What a body says that is told beside the status: OpenAI's form and FastAPI's."""
 
 
 def _from_pairs(status: int, path: str, pairs: dict[bytes, bytes], why: str = "") -> AccessLine:
