@@ -163,6 +163,15 @@ def test_a_list_of_pods(tmp_path: Path, text: str) -> None:
     assert {(event.name, event.time) for event in events} == {("CrashLoopBackOff", END - 120.0)}
 
 
+@pytest.mark.parametrize("head", ["Name:             chat-0\nNamespace:        llm\n", ""])
+def test_why_a_pod_failed_as_a_whole(tmp_path: Path, head: str) -> None:
+    """A pod that was evicted has no containers any more to tell of: it says so itself, also where somebody cut the rest out."""
+    text = f"$ kubectl describe pod chat-0\n{head}Status:           Failed\nReason:           Evicted\n"
+    text += "Message:          The node was low on resource: ephemeral-storage. Threshold: 9Gi, available: 8Gi.\n"
+    (one,) = named(read(tmp_path, text), "Evicted")
+    assert one.attrs["message"].startswith("The node was low on resource: ephemeral-storage")
+
+
 def test_a_wide_list_of_all_pods_says_where_each_is(tmp_path: Path) -> None:
     """``NAME`` is not found within ``NAMESPACE``; of pods on nodes where none of ours is nothing is ours."""
     text = (

@@ -64,6 +64,7 @@ class KubeTables:
         self._name = ""
         self._namespace = ""
         self._kind = "pod"
+        self._reason = ""
         self._state = _State()
 
     def feed(self, line: bytes) -> list[KubeEvent] | None:
@@ -174,8 +175,11 @@ class KubeTables:
         if indent == 0:
             if key == b"Name":
                 ended = self._ended()
-                self._name, self._kind, self._namespace = value, "pod", ""
+                self._name, self._kind, self._namespace, self._reason = value, "pod", "", ""
                 return ended
+            if key == b"Message" and self._reason:
+                return [*self._ended(), self._event(None, "Warning", self._reason, value)]
+            self._reason = value if key == b"Reason" else self._reason
             self._namespace = value if key == b"Namespace" else self._namespace
             self._kind = "node" if key in _NODE_KEYS else self._kind
             placed = [self._event(None, "Normal", PLACED, told)] if key == b"Node" and (told := _placed_on(value)) else []

@@ -372,7 +372,7 @@ class Reader:
             "message": event.message, "type": event.type, "object": event.object_name, "object_kind": event.object_kind,
             "namespace": event.namespace,
         } | _marks(owned)  # fmt: skip
-        text = f"{event.object_kind} {event.object_name}: {event.message}"
+        text = f"{f'{event.object_kind} {event.object_name}'.rstrip()}: {event.message}"
         kept = {key: value for key, value in attrs.items() if value}
         made = Event(time, "kube", event.reason, owned.subject, kept, redacted(text), self.name)
         self._kept.add(Key("kube", event.reason, owned.subject, (event.object_name,)), time, lambda: made, event.count)

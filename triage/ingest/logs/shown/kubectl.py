@@ -6,7 +6,7 @@ from triage.ingest.logs.kube_tables import KubeTables
 from triage.ingest.logs.shown.form import Shown, Take
 
 _TABLE = re2.compile(rb"^(?:NAMESPACE +)?(?:LAST SEEN +TYPE +REASON|NAME +READY +STATUS +RESTARTS)")
-_DESCRIPTION = re2.compile(rb"^Name: {4,}[a-z0-9][a-z0-9.-]*\s*$")
+_DESCRIPTION = re2.compile(rb"^Name: {4,}[a-z0-9][a-z0-9.-]*\s*$|^(?:Status|Reason): {4,}[A-Z][A-Za-z]+\s*$")
 _ROW = re2.compile(rb"^\S+ +\S+.* {2,}\S|^\S+ +(?:\S+ +)?\d+/\d+ ")
 _PART = re2.compile(rb"^[A-Z][A-Za-z /-]{1,40}:(?: |$)| {2,}\S|\t")
 

@@ -36,7 +36,7 @@ _MAY_BEGIN = re2.compile(
             rb"NVIDIA-SMI|NVSMI|^(?:Driver Version|Attached GPUs) |^GPU |^# ?(?:Date|gpu)",
             rb"^[a-z][\w.]+(?: \[\S+\])?, ?\w|^\s*GPU0\s",
             rb"\b(?:NAMES?|PID|Filesystem|available|swpd)\b|(?:GPU|GFX)%|%util|^LAST SEEN|^NAMESPACE",
-            rb"^Name: |^(?:- )?apiVersion: |^[\[{]+\s*$",
+            rb"^(?:Name|Status|Reason): |^(?:- )?apiVersion: |^[\[{]+\s*$",
             documents.ONE_LINE,
             rb"^=+ ?[\w -]*[Bb]enchmark|GenAI-Perf|AIPerf|^Running \d|^Summary:|\.\.: ",
             rb"^# (?:HELP|TYPE) |^[A-Za-z_:][\w:]*\{.*\} +[+-]?\d|^Collecting env|^PyTorch version|^CUDA available",
