@@ -5,7 +5,7 @@ import random
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-import re2
+from triage.patterns import Pattern
 
 _SYNONYMS: Mapping[str, tuple[str, ...]] = MappingProxyType({
     r"out of memory": ("oom", "not enough memory", "OutOfMemory"),
@@ -27,11 +27,9 @@ _SYNONYMS: Mapping[str, tuple[str, ...]] = MappingProxyType({
 })  # fmt: skip
 """Words and other words for them, in lower case."""
 
-_REPLACED = tuple((re2.compile(f"(?i){words}"), others) for words, others in _SYNONYMS.items())
-_FIELD = re2.compile(r"(?:^| )([A-Za-z_][\w.]*=(?:\"[^\"]*\"|[^\s,\"]+))")
-_HEAD = re2.compile(
-    r"^(?:\([^)]{1,60}\) )?(?:\[[^\]]{1,60}\] )?(?:[A-Z]{4,8} +)?(?:\d{2}-\d{2} \d\d:\d\d:\d\d )(?:\[[\w./]+:\d+\] )"
-)
+_REPLACED = tuple((Pattern(f"(?i){words}"), others) for words, others in _SYNONYMS.items())
+_FIELD = Pattern(r"(?:^| )([A-Za-z_][\w.]*=(?:\"[^\"]*\"|[^\s,\"]+))")
+_HEAD = Pattern(r"^(?:\([^)]{1,60}\) )?(?:\[[^\]]{1,60}\] )?(?:[A-Z]{4,8} +)?(?:\d{2}-\d{2} \d\d:\d\d:\d\d )(?:\[[\w./]+:\d+\] )")
 """The head of a Python logger with process, level, stamp and place."""
 
 Rewrite = Callable[[str, random.Random], str]

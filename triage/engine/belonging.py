@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-import re2
-
 from triage.engine.frame import Frame
 from triage.model.recording import CHANGE_KINDS, Event, Recording, Subject, pci_address, without
 from triage.model.vocabulary import Scope
+from triage.patterns import Pattern
 
 _OF_MACHINES = frozenset({"kernel", "exporter"})
 """Emitters that tell of a machine, whoever uses it."""
@@ -63,7 +62,7 @@ def _other_devices(frame: Frame) -> frozenset[tuple[Subject | None, tuple[int, .
     )
 
 
-_OF_CARDS_OR_BRIDGES = re2.compile(r"nvidia\w*|nouveau|amdgpu|i915|xe|habanalabs|pcieport|vfio-pci|pci")
+_OF_CARDS_OR_BRIDGES = Pattern(r"nvidia\w*|nouveau|amdgpu|i915|xe|habanalabs|pcieport|vfio-pci|pci")
 """Drivers in a kernel's ``driver address: PCIe Bus Error``; a bridge reports what came from the device behind it."""
 
 
@@ -130,7 +129,7 @@ def _declared(recording: Recording) -> dict[Subject | None, frozenset[Subject]]:
     return {hosts.pop(): frozenset(ours)} if len(hosts) == 1 and len(ours) == len(numbers) > 0 else {}
 
 
-_NUMBERS = re2.compile(r"\d{1,3}(?:, ?\d{1,3})+")
+_NUMBERS = Pattern(r"\d{1,3}(?:, ?\d{1,3})+")
 """Cards as they are listed (``0,1,2``, as in ``CUDA_VISIBLE_DEVICES``); one number alone tells how many."""
 
 

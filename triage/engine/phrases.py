@@ -6,11 +6,10 @@ its own subject, which stands beside it.
 
 from collections.abc import Callable, Mapping
 
-import re2
-
 from triage.model.observation import Observation
 from triage.model.recording import CHANGE_KINDS, Event
 from triage.model.units import number, quantity
+from triage.patterns import Pattern
 
 Fields = Mapping[str, str]
 
@@ -26,16 +25,16 @@ _LONGEST_VALUE = 48
 _LONG_CLAUSE = 72
 """Chosen, letters: with a name, a moment and two values a clause of that length fits into a sentence of 140."""
 
-_PLAIN = re2.compile(r"[\w+<>~-][\w .:/@%+<>=,~*#()-]*")
+_PLAIN = Pattern(r"[\w+<>~-][\w .:/@%+<>=,~*#()-]*")
 """A value that reads as one: no quotes, brackets or escapes."""
 
-_METRIC = re2.compile(r"[a-z][\w:]*")
-_OF_A_LOG = re2.compile(r"\d\d:\d\d:\d\d|\[\d+\]|[{}\\]")
+_METRIC = Pattern(r"[a-z][\w:]*")
+_OF_A_LOG = Pattern(r"\d\d:\d\d:\d\d|\[\d+\]|[{}\\]")
 """What shows that a text is a line of a program and no note of a person."""
 
-_UUID = re2.compile(r"(?i)[0-9a-f]{8}-[0-9a-f]{4}-|GPU-[0-9a-f]{6}")
-_SUBJECT = re2.compile(r"\b(replica|gpu|node|gateway|client|target|service)/")
-_END_OF_CLAUSE = re2.compile(r"[.;:(]\s|[.;:]$|\s\(")
+_UUID = Pattern(r"(?i)[0-9a-f]{8}-[0-9a-f]{4}-|GPU-[0-9a-f]{6}")
+_SUBJECT = Pattern(r"\b(replica|gpu|node|gateway|client|target|service)/")
+_END_OF_CLAUSE = Pattern(r"[.;:(]\s|[.;:]$|\s\(")
 
 
 def values_of(attrs: Fields) -> dict[str, str]:

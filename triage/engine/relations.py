@@ -3,11 +3,10 @@
 from collections.abc import Iterable
 from functools import cache
 
-import re2
-
 from triage.engine.frame import Frame
 from triage.model.recording import Event, Subject
 from triage.model.vocabulary import Scope
+from triage.patterns import Pattern
 
 OWN, CARRIES, FRONT, CLIENT, INSTRUMENT, AUTOMATION, OTHER = (
     "own",
@@ -47,8 +46,8 @@ _WORDS = {
 }
 """Words in names of things by what those things are to a service. A hint only: names that the recording knows go first."""
 
-_TRIAL = re2.compile(r"-(?:canary|preview|staging|beta|next|green|blue|stable)$")
-_SPLIT = re2.compile(r"[^a-z0-9]+")
+_TRIAL = Pattern(r"-(?:canary|preview|staging|beta|next|green|blue|stable)$")
+_SPLIT = Pattern(r"[^a-z0-9]+")
 
 
 def relation(names: Iterable[str], text: str, subject: Subject | None, frame: Frame) -> str:

@@ -12,11 +12,12 @@ from typing import Any
 import re2
 
 from triage.classes import dataclass
+from triage.patterns import Pattern
 
 LONGEST = 2000
 """Characters of a text that is looked up; what is longer holds data and stays as it is."""
 
-_GAP = re2.compile(r"\{([a-z_]+)\}")
+_GAP = Pattern(r"\{([a-z_]+)\}")
 _ANY = "(.+?)"
 _NAME = "((?:[^:;]|[:;][^ ])+?)"
 _KINDS = {
@@ -32,9 +33,9 @@ length of time."""
 _NAMING = frozenset({"subject", "onset"})
 """Gaps of findings that name one thing."""
 
-_LEAD = re2.compile(r"[^\pL\pN\s({\[<\"'/$-]+\s+")
+_LEAD = Pattern(r"[^\pL\pN\s({\[<\"'/$-]+\s+")
 """A sign before a text: a mark of a list, of a state, of a comment."""
-_VALUE = re2.compile(r" (?:[≥≤<>] ?)?[-−]?\d")
+_VALUE = Pattern(r" (?:[≥≤<>] ?)?[-−]?\d")
 """Where a value may begin after a name."""
 _TAILS = {",": "，", ";": "；", ":": "："}
 _BETWEEN = " · "

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import re2
 
 from triage.errors import DataError
 from triage.ingest.language import Language
@@ -31,14 +30,15 @@ from triage.model.recording import (
 )
 from triage.model.service import Service
 from triage.model.vocabulary import Kind, Scope, catalogue
+from triage.patterns import Pattern
 from triage.ruletest.files import Input, Test, subject_of
 from triage.ruletest.notation import values_of
 
 START = 1_767_225_600.0
 """2026-01-01T00:00:00Z, the start of every test, Unix seconds."""
 
-_SERIES = re2.compile(r"^([A-Za-z_:][\w:.]*)\s*(?:\{(.*)\})?$")
-_LABEL = re2.compile(r'([A-Za-z_]\w*)\s*=\s*"((?:[^"\\]|\\.)*)"\s*(?:,|$)')
+_SERIES = Pattern(r"^([A-Za-z_:][\w:.]*)\s*(?:\{(.*)\})?$")
+_LABEL = Pattern(r'([A-Za-z_]\w*)\s*=\s*"((?:[^"\\]|\\.)*)"\s*(?:,|$)')
 _NARROW = 0.999
 """Of a value its bucket's lower bound: so narrow that no comparison straddles it."""
 

@@ -2,10 +2,10 @@
 
 from math import inf, nan
 
-import re2
+from triage.patterns import Pattern
 
 _NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?|[-+]?[iI]nf|NaN"
-_ITEM = re2.compile(
+_ITEM = Pattern(
     rf"^(?:(_)(?:x(\d{{1,9}}))?|(stale)|({_NUMBER})(?:([-+])((?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?))?(?:x(\d{{1,9}}))?)$"
 )
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
-import re2
 
 from triage.classes import dataclass
 from triage.engine.derived.fleet import role_of
 from triage.engine.frame import Frame
 from triage.model.recording import Event, Fact, Recording, SourceState, Subject
 from triage.model.vocabulary import Scope
+from triage.patterns import Pattern
 
 SETTINGS = (
     "max_num_seqs",
@@ -56,8 +56,8 @@ _VAGUE = frozenset({"auto", "none", "default", "", "stable", "latest"})
 """Values that leave it to the engine."""
 
 _TRUE, _FALSE = frozenset({"true", "1"}), frozenset({"false", "0"})
-_INVENTORY = re2.compile(r"([a-z0-9][a-z0-9.-]{0,252})[=: ](?:\S*@)?(?:sha256:)?([0-9a-f]{12,64})\b")
-_CHANGED = re2.compile(r"(\w+) (\S+) -> (\S+?)(?:,|$)")
+_INVENTORY = Pattern(r"([a-z0-9][a-z0-9.-]{0,252})[=: ](?:\S*@)?(?:sha256:)?([0-9a-f]{12,64})\b")
+_CHANGED = Pattern(r"(\w+) (\S+) -> (\S+?)(?:,|$)")
 
 
 def with_drift(frame: Frame) -> Recording:

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable
 
-import re2
-
 from triage.engine.frame import Frame
 from triage.model.recording import Event, Subject
 from triage.model.vocabulary import Scope
+from triage.patterns import Pattern
 
 _LASTS = 600.0
 """Chosen: seconds in which a replica that is no longer wanted writes its answers to the end and is gone."""
@@ -14,7 +13,7 @@ _LASTS = 600.0
 _EARLIER = 60.0
 """Clocks of logs are not those of scrapes."""
 
-_DOWN = re2.compile(r"(?i)\bdown|\bscal\w* in\b|\bbelow\b")
+_DOWN = Pattern(r"(?i)\bdown|\bscal\w* in\b|\bbelow\b")
 
 
 def was_surplus(frame: Frame, subject: Subject, when: float) -> bool:

@@ -5,13 +5,12 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import TypeVar
 
-import re2
-
 from triage.model.diagnosis import Diagnosis, Evidence, Finding, Odd, RuledOut, Vital
 from triage.model.recording import Recording, Subject
 from triage.model.vocabulary import Scope
+from triage.patterns import Pattern
 
-_OF_TEMPLATE = re2.compile(r"[a-z0-9]{5,10}-([a-z0-9]{5})")
+_OF_TEMPLATE = Pattern(r"[a-z0-9]{5,10}-([a-z0-9]{5})")
 """What follows the service's name in that of a pod of a deployment: hash of the template, five letters of its own."""
 
 _SCOPES = frozenset(Scope)

@@ -5,16 +5,15 @@ A name that nobody says, or of which several are said, is not guessed: the playb
 
 from collections.abc import Iterable, Iterator
 
-import re2
-
 from triage.model.recording import CHANGE_KINDS, Origin, Recording, Subject
 from triage.model.vocabulary import Scope
+from triage.patterns import Pattern
 
 Names = dict[str, str | float]
 
-_LABEL = re2.compile(r'(\w+)="([^"\\]*)"')
-_ADDRESS = re2.compile(r"[A-Za-z0-9.-]+:[0-9]{2,5}")
-_OF_REPLICA_SET = re2.compile(r"(.+)-[a-z0-9]{6,10}-[a-z0-9]{5}")
+_LABEL = Pattern(r'(\w+)="([^"\\]*)"')
+_ADDRESS = Pattern(r"[A-Za-z0-9.-]+:[0-9]{2,5}")
+_OF_REPLICA_SET = Pattern(r"(.+)-[a-z0-9]{6,10}-[a-z0-9]{5}")
 """Pods of a deployment: its name, the hash of the pod template, five characters."""
 
 _OWN = frozenset({"vllm", "sglang", "trtllm", "tgi", "triton", "llamacpp", "lmdeploy", "nim"})

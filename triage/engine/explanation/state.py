@@ -4,7 +4,6 @@ from collections.abc import Collection, Sequence
 from math import inf
 
 import numpy as np
-import re2
 
 from triage.classes import dataclass
 from triage.engine.frame import Frame
@@ -15,6 +14,7 @@ from triage.model.diagnosis import Finding, Promised, Status, Vital
 from triage.model.observation import Observation
 from triage.model.recording import Floats
 from triage.model.vocabulary import NOTICED, Combine, Layer, Scope, catalogue
+from triage.patterns import Pattern
 
 INCIDENT = 1.0
 """Harm from which on the service is in an incident; triage/engine/promises/entries.py says how it is measured."""
@@ -31,7 +31,7 @@ _MANY_KINDS = 20
 _OWN = frozenset({Scope.SERVICE, Scope.REPLICA, Scope.GATEWAY})
 """Whose word counts for the service: not that of a host or an exporter."""
 
-_WARNING = re2.compile(r"(?i)^w(?:arn(?:ing)?)?$")
+_WARNING = Pattern(r"(?i)^w(?:arn(?:ing)?)?$")
 
 _GOOD = frozenset({"started", "appeared", "ready"})
 _DELAYS = ("ttft", "e2e", "itl")

@@ -4,22 +4,21 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
-import re2
-
 from triage.engine.derived.drift import SETTINGS
 from triage.engine.derived.fleet import role_of
 from triage.engine.frame import Frame
 from triage.model.observation import Judged, Observation, Seen
 from triage.model.recording import Event, Subject
 from triage.model.vocabulary import Scope
+from triage.patterns import Pattern
 
-_KEY = re2.compile(
+_KEY = Pattern(
     r"(?i)(?:^|[._-])(?:digest|sha\d*|hash|checksum|crc|revision|rev|commit|fingerprint|version|build|etag|md5|signature|driver"
     r"|firmware|vbios|image_id|snapshot)(?:$|[._-])|(?:digest|hash|checksum|revision|fingerprint|version|commit)$"
 )
 """Keys whose value stands for what something is."""
 
-_HOST = re2.compile(r"(?i)(?:^|[._-])(?:driver|firmware|vbios|kernel)(?:$|[._-])")
+_HOST = Pattern(r"(?i)(?:^|[._-])(?:driver|firmware|vbios|kernel)(?:$|[._-])")
 """Keys of what a host or a card brings along, whatever runs on it."""
 
 _PLACE = frozenset(

@@ -7,7 +7,6 @@ from itertools import groupby
 from math import inf
 
 import numpy as np
-import re2
 
 from triage.engine.derived.scaling import asks_for_more, was_surplus
 from triage.engine.frame import Frame
@@ -15,6 +14,7 @@ from triage.engine.observations.moments import Moment, Turn, measured, reported
 from triage.model.observation import Judged, Observation, Seen
 from triage.model.recording import CHANGE_KINDS, Event, SourceState, Subject
 from triage.model.vocabulary import Scope
+from triage.patterns import Pattern
 
 _ENDS: tuple[Turn, ...] = ("killed", "restarted", "ended", "vanished", "unready")
 _BEGINS: tuple[Turn, ...] = ("started", "appeared")
@@ -243,8 +243,8 @@ def _is_meant(event: Event, subject: Subject, when: float) -> bool:
     return drains and any(_is_called(told.get(key, "").rpartition("/")[2], subject) for key in ("what", "target"))
 
 
-_NAMES = re2.compile(r"[A-Za-z0-9][\w.:-]*[A-Za-z0-9]")
-_DRAINS = re2.compile(r"(?i)^drain(?:s|ed|ing)?$")
+_NAMES = Pattern(r"[A-Za-z0-9][\w.:-]*[A-Za-z0-9]")
+_DRAINS = Pattern(r"(?i)^drain(?:s|ed|ing)?$")
 
 
 def _is_called(name: str, subject: Subject) -> bool:

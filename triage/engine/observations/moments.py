@@ -5,13 +5,13 @@ from dataclasses import field
 from typing import Literal
 
 import numpy as np
-import re2
 
 from triage.classes import dataclass
 from triage.engine.frame import Frame
 from triage.engine.witnesses.voices import SCRAPER
 from triage.model.recording import LOG, Event, Series, Subject, told_of
 from triage.model.vocabulary import Scope
+from triage.patterns import Pattern
 
 Turn = Literal["killed", "restarted", "ended", "vanished", "unready", "started", "ready", "appeared"]
 """What happened, the one that says most first: of several accounts of one end or one start the first of these counts."""
@@ -186,12 +186,12 @@ _REASONS: dict[str, tuple[Turn, str, str]] = {
 }
 """Reasons of Kubernetes events: what happened, by whom, why. They are an API, and the same in every cluster."""
 
-_PROBE = re2.compile(r"(?i)fail\w* (\w+) probe|(\w+) probe fail")
-_CRASH = re2.compile(r"(?i)restarting failed container|crash")
-_THROWN_OUT = re2.compile(r"(?i)\bdrain\w*|\bevicted by\b")
+_PROBE = Pattern(r"(?i)fail\w* (\w+) probe|(\w+) probe fail")
+_CRASH = Pattern(r"(?i)restarting failed container|crash")
+_THROWN_OUT = Pattern(r"(?i)\bdrain\w*|\bevicted by\b")
 """An eviction that somebody asked for; the kubelet's own names the resource that was low."""
 
-_BY = re2.compile(r"(?i)\bby ([\w./-]*\w)")
+_BY = Pattern(r"(?i)\bby ([\w./-]*\w)")
 
 _FOR_MEMORY = frozenset({"host-oom-kill", "container-oom-killed"})
 """Signatures of lines that say that memory was why."""

@@ -4,8 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
 from operator import attrgetter
 
-import re2
-
 from triage.classes import dataclass
 from triage.engine.belonging import homes, is_of_others
 from triage.engine.frame import Frame
@@ -13,35 +11,36 @@ from triage.engine.promises import users_are_well
 from triage.model.observation import Judged, Observation, Seen
 from triage.model.recording import Event, SourceState, Subject
 from triage.model.vocabulary import Scope
+from triage.patterns import Pattern
 
-_LOUD = re2.compile(r"(?i)^(?:w|warn(?:ing)?|e|err(?:or)?|f|fatal|crit(?:ical)?|panic|emerg(?:ency)?|alert|severe)$")
-_GRAVE = re2.compile(r"(?i)^(?:e|err(?:or)?|f|fatal|crit(?:ical)?|panic|emerg(?:ency)?|alert|severe)$")
+_LOUD = Pattern(r"(?i)^(?:w|warn(?:ing)?|e|err(?:or)?|f|fatal|crit(?:ical)?|panic|emerg(?:ency)?|alert|severe)$")
+_GRAVE = Pattern(r"(?i)^(?:e|err(?:or)?|f|fatal|crit(?:ical)?|panic|emerg(?:ency)?|alert|severe)$")
 
 _ALWAYS_LOUD = frozenset({"killed", "raised", "exhausted", "stuck", "command-failed", "denied", "invalid"})
 """Statements that tell of a fault at any level."""
 
-_OF_ASKERS = re2.compile(
+_OF_ASKERS = Pattern(
     r"(?i)\b(?:requests?|prompts?|body|payload|headers?|method|ur[il]|query|(?:json|ebnf|structural|stop|guided|tool|response)_\w+"
     r"|regex|grammar|temperature|top_[pk])\b"
 )
 """What others send: that it is damaged or not allowed is their doing, and what is refused is counted."""
 
-_HUNG_UP = re2.compile(
+_HUNG_UP = Pattern(
     r"(?i)\b(?:clients?|peers?|callers?|users?|remote|other side)\b"
     r".{0,40}\b(?:disconnect\w*|left|clos\w+|cancel\w*|gone|abort\w*|hung)"
     r"|disconnected (?:client|peer)|broken pipe"
 )
 """What is said of somebody who went away before his answer was there: those who give up are counted."""
 
-_COUNT = re2.compile(r"^[0-9]{1,9}$")
-_MOMENT = re2.compile(r"^[0-9]{1,11}(?:\.[0-9]{1,9})?$")
+_COUNT = Pattern(r"^[0-9]{1,9}$")
+_MOMENT = Pattern(r"^[0-9]{1,11}(?:\.[0-9]{1,9})?$")
 _LAST_WORDS = 60.0
 """What is said so many seconds before a life ends may be why."""
 
 _TWICE = 2
 """Chosen: what is said once may be a slip of the program; who says it again means it."""
 
-_NUMBERS = re2.compile(r"[0-9a-f]{6,}|\d+")
+_NUMBERS = Pattern(r"[0-9a-f]{6,}|\d+")
 
 
 @dataclass
@@ -240,7 +239,7 @@ _THIRD = frozenset({"other", "journal"})
 """Emitters that are no part of a service by their kind: schedulers, controllers, programs of a host."""
 
 
-_NAME = re2.compile(r"(?:^|[\s\"'=(,])[a-z]+(?:[a-z0-9]*[-/.][a-z0-9]*[a-z][a-z0-9/.-]*|\d+)(?:[\s\"'),;:]|$)")
+_NAME = Pattern(r"(?:^|[\s\"'=(,])[a-z]+(?:[a-z0-9]*[-/.][a-z0-9]*[a-z][a-z0-9/.-]*|\d+)(?:[\s\"'),;:]|$)")
 """A name of a host, a pod, a volume or a certificate: words or digits joined to a word."""
 
 
@@ -272,7 +271,7 @@ def _is_of_another_model(event: Event, frame: Frame) -> bool:
     return bool(asked) and bool(ours) and not any(one in name or name in one for one in asked for name in ours)
 
 
-_ASKED = re2.compile(r"(?i)\bmodel(?:[_ -]?(?:group|name|id))?[\"']?(?: is)?[=: ]{1,2}[\"']?([a-z0-9][\w./:@-]{2,127})")
+_ASKED = Pattern(r"(?i)\bmodel(?:[_ -]?(?:group|name|id))?[\"']?(?: is)?[=: ]{1,2}[\"']?([a-z0-9][\w./:@-]{2,127})")
 """How a gateway names the model of a request: ``model=azure/gpt``, ``model_group: gpt``, ``"model": "gpt"``."""
 
 

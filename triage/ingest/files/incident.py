@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, BinaryIO, TypeVar
 
 import numpy as np
-import re2
 
 from triage.classes import dataclass
 from triage.errors import DataError, InputMissingError
@@ -28,6 +27,7 @@ from triage.model.checked import Before, Checked, spelt
 from triage.model.recording import Event, Fact, Histogram, Recording, Series, Source, SourceState, Subject, Window, merged
 from triage.model.service import Service
 from triage.model.vocabulary import Scope
+from triage.patterns import Pattern
 from triage.validation import complaints, did_you_mean, strange_names
 
 BASELINE_SPAN = 6 * 3600.0
@@ -432,7 +432,7 @@ def _is_part(name: str, whole: str) -> bool:
     return f"-{'-'.join(_WORDS.findall(name))}-" in f"-{'-'.join(_WORDS.findall(whole))}-"
 
 
-_WORDS = re2.compile(r"[A-Za-z0-9]+")
+_WORDS = Pattern(r"[A-Za-z0-9]+")
 
 
 def _only_one(said: set[Subject], metrics: Recording) -> dict[Subject | None, Subject]:

@@ -4,12 +4,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
-import re2
-
 from triage.classes import dataclass
 from triage.ingest.logs.access_words import flags_of_words, seconds_of, seconds_of_first, seconds_of_whole, short_flags
 from triage.ingest.logs.durations import span
 from triage.ingest.logs.forms import flattened, json_object
+from triage.patterns import Pattern
 
 IDLE_RESET = 0.05
 """Seconds. A request on a connection that the other side has just closed fails within a round trip; a cut answer ran longer."""
@@ -68,9 +67,9 @@ class AccessLine:
         return _HEALTH.search(self.path) is not None
 
 
-_PROBES = re2.compile(r"(?i)^/(?:\w+/)*(?:health\w*|live\w*|ready\w*|ping|metrics|status|version|favicon\.ico)(?:[/?].*)?$")
+_PROBES = Pattern(r"(?i)^/(?:\w+/)*(?:health\w*|live\w*|ready\w*|ping|metrics|status|version|favicon\.ico)(?:[/?].*)?$")
 
-_HEALTH = re2.compile(r"(?i)^/(?:\w+/)*(?:health\w*|live\w*|ready\w*|ping)(?:[/?].*)?$")
+_HEALTH = Pattern(r"(?i)^/(?:\w+/)*(?:health\w*|live\w*|ready\w*|ping)(?:[/?].*)?$")
 
 
 @lru_cache(maxsize=4096)
@@ -78,30 +77,30 @@ def _is_probe(path: str) -> bool:
     return _PROBES.search(path) is not None
 
 
-_ENVOY = re2.compile(rb'^\[[^\]]+\] "(\S+) (\S+)[^"]*" (\d{1,3}) ([A-Za-z,]+|-) (.*)$')
-_ENVOY_NUMBERS = re2.compile(rb"(?:^| )(\d+) (\d+) (\d+) (\d+|-)(?: |$)")
-_QUOTED = re2.compile(rb'"([^"]*)"')
-_NGINX = re2.compile(rb'^\S+ \S+ \S+ \[[^\]]+\] "(\S+) (\S+)[^"]*" (\d{3}) (\d+|-)(?: "[^"]*" "([^"]*)")?(.*)$')
+_ENVOY = Pattern(rb'^\[[^\]]+\] "(\S+) (\S+)[^"]*" (\d{1,3}) ([A-Za-z,]+|-) (.*)$')
+_ENVOY_NUMBERS = Pattern(rb"(?:^| )(\d+) (\d+) (\d+) (\d+|-)(?: |$)")
+_QUOTED = Pattern(rb'"([^"]*)"')
+_NGINX = Pattern(rb'^\S+ \S+ \S+ \[[^\]]+\] "(\S+) (\S+)[^"]*" (\d{3}) (\d+|-)(?: "[^"]*" "([^"]*)")?(.*)$')
 _LIST = rb"([^\s,]+(?:, [^\s,]+)*)"
-_INGRESS = re2.compile(rb"^ (\d+) ([\d.]+) \[[^\]]*\] \[[^\]]*\] " + b" ".join([_LIST] * 4) + rb" (\S+)")
-_TRAEFIK = re2.compile(rb'^ \d+ "([^"]*)" "([^"]*)" (\d+)ms')
+_INGRESS = Pattern(rb"^ (\d+) ([\d.]+) \[[^\]]*\] \[[^\]]*\] " + b" ".join([_LIST] * 4) + rb" (\S+)")
+_TRAEFIK = Pattern(rb'^ \d+ "([^"]*)" "([^"]*)" (\d+)ms')
 _ASKED = rb'(\S+) (\S+) HTTP/[\d.]+" (\d{3})(?: [A-Z][A-Za-z\'-]*)*(.*)$'
-_UVICORN = re2.compile(rb'(?:^|: +)\S+:\d+ - "' + _ASKED)
-_UVICORN_ASKED = re2.compile(b"^" + _ASKED)
-_UVICORN_CLIENT = re2.compile(rb"(?:^|: +)\S+:\d+$")
-_HAPROXY = re2.compile(
+_UVICORN = Pattern(rb'(?:^|: +)\S+:\d+ - "' + _ASKED)
+_UVICORN_ASKED = Pattern(b"^" + _ASKED)
+_UVICORN_CLIENT = Pattern(rb"(?:^|: +)\S+:\d+$")
+_HAPROXY = Pattern(
     rb"\] \S+ (\S+)/(\S+) (?:-?\d+/){4}\+?(-?\d+) (-?\d{1,3}) \+?(\d+) \S+ \S+ (\S)(\S)\S\S (?:.*\"\S+ (\S+)[^\"]*\")?"
 )
-_LLAMA = re2.compile(rb"log_server_r\w*: +(?:done )?request: \S+ (\S+) \S+ (\d{3})")
-_ALB = re2.compile(
+_LLAMA = Pattern(rb"log_server_r\w*: +(?:done )?request: \S+ (\S+) \S+ (\d{3})")
+_ALB = Pattern(
     rb"^(?:https?|h2|grpcs?|wss?) \S+ \S+ \S+ (\S+) (-?[\d.]+) (-?[\d.]+) (-?[\d.]+) (\d{3}) \S+ \d+ (\d+) "
     rb'"\S+ (?:https?://[^/]+)?(\S+)'
 )
-_GIN = re2.compile(rb"\| +(\d{3}) \| +(\S+) \| +\S+ \| [A-Z]+ +\"([^\"]*)\"")
-_PAIRS = re2.compile(rb'(?:^|[\s{(\[,;])([A-Za-z_][\w.-]*)=(?:"([^"]*)"|([^\s}]+))')
-_UUID = re2.compile(rb"^[0-9a-fA-F]{8}-[0-9a-fA-F][0-9a-fA-F-]{3,}$|^[0-9a-fA-F]{32}$")
-_ADDRESS = re2.compile(rb"^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F:]+\]|[\w-]+(?:\.[\w-]+)*):\d{2,5}$")
-_RETRY = re2.compile(rb"(?i)retry[-_]count[\"\']?[=:]\s*[\"\']?(\d+)|attempt[-_]count[\"\']?[=:]\s*[\"\']?(\d+)")
+_GIN = Pattern(rb"\| +(\d{3}) \| +(\S+) \| +\S+ \| [A-Z]+ +\"([^\"]*)\"")
+_PAIRS = Pattern(rb'(?:^|[\s{(\[,;])([A-Za-z_][\w.-]*)=(?:"([^"]*)"|([^\s}]+))')
+_UUID = Pattern(rb"^[0-9a-fA-F]{8}-[0-9a-fA-F][0-9a-fA-F-]{3,}$|^[0-9a-fA-F]{32}$")
+_ADDRESS = Pattern(rb"^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F:]+\]|[\w-]+(?:\.[\w-]+)*):\d{2,5}$")
+_RETRY = Pattern(rb"(?i)retry[-_]count[\"\']?[=:]\s*[\"\']?(\d+)|attempt[-_]count[\"\']?[=:]\s*[\"\']?(\d+)")
 
 
 def parse_access(line: bytes) -> AccessLine | None:
@@ -287,7 +286,7 @@ def _router(line: bytes) -> AccessLine | None:
     return _from_pairs(status, _path_of(pairs), pairs, _text(told.group(1)) if told is not None else "")
 
 
-_BODY = re2.compile(rb'"(?:message|detail|reason)": ?"([^"\\]{3,200})')
+_BODY = Pattern(rb'"(?:message|detail|reason)": ?"([^"\\]{3,200})')
 """What a body says that is told beside the status: OpenAI's form and FastAPI's."""
 
 
@@ -412,7 +411,7 @@ def _status_by_word(fields: Mapping[str, str]) -> int | None:
     return None
 
 
-_STATUS_FIELD = re2.compile(r"(?i)(?:^|[._]|[a-z])(?:status|code)$")
+_STATUS_FIELD = Pattern(r"(?i)(?:^|[._]|[a-z])(?:status|code)$")
 
 
 def _models(fields: Mapping[str, str]) -> tuple[str, str]:
@@ -448,11 +447,11 @@ def _names_model(field: str) -> str:
     )
 
 
-_MODEL = re2.compile(r"(?i)(?:^|[._-]|[a-z])model(?:$|[._-]|group|name|used|requested|served|Used|Requested|Served)")
-_SERVED = re2.compile(r"(?i)upstream|serv(?:ed|ing)|respon(?:se|ded)|backend|routed|target|actual|used|resolved|selected|answer")
-_ASKED_FOR = re2.compile(r"(?i)request|asked|original|wanted|client")
-_POOL = re2.compile(r"(?i)(?:^|[._])(?:(?:upstream|backend|target)[._]?)?(?:cluster|pool|deployment)(?:[._]?name)?$")
-_BARE_MODEL = re2.compile(r"(?i)^(?:model|model_group|model_name)$")
+_MODEL = Pattern(r"(?i)(?:^|[._-]|[a-z])model(?:$|[._-]|group|name|used|requested|served|Used|Requested|Served)")
+_SERVED = Pattern(r"(?i)upstream|serv(?:ed|ing)|respon(?:se|ded)|backend|routed|target|actual|used|resolved|selected|answer")
+_ASKED_FOR = Pattern(r"(?i)request|asked|original|wanted|client")
+_POOL = Pattern(r"(?i)(?:^|[._])(?:(?:upstream|backend|target)[._]?)?(?:cluster|pool|deployment)(?:[._]?name)?$")
+_BARE_MODEL = Pattern(r"(?i)^(?:model|model_group|model_name)$")
 
 
 def _usage(fields: Mapping[str, str]) -> tuple[tuple[str, float], ...]:
@@ -475,7 +474,7 @@ def _counts_usage(field: str) -> str:
 
 
 _USAGE = tuple(
-    (signal, re2.compile(pattern))
+    (signal, Pattern(pattern))
     for signal, pattern in (
         ("gateway.cached_tokens", r"(?i)(?:^|[._])(?:cached|cache_read)_?(?:prompt_|input_)?_?tokens$"),
         ("gateway.prompt_tokens", r"(?i)(?:^|[._])(?:prompt|input)_?tokens$"),
@@ -491,7 +490,7 @@ def _path_in(text: str) -> str:
     return found.group(1) if found is not None else ""
 
 
-_URL_PATH = re2.compile(r"(?:^|^[A-Z]+ |://[^/\s]+)(/[^\s\"]*)")
+_URL_PATH = Pattern(r"(?:^|^[A-Z]+ |://[^/\s]+)(/[^\s\"]*)")
 
 
 def _said(fields: Mapping[str, str], *names: str) -> str:
@@ -548,14 +547,14 @@ def _alb(line: bytes) -> AccessLine | None:
     return AccessLine(int(status), _text(path), flags, seconds, _address(target), sent=int(sent))
 
 
-_REQUEST = re2.compile(
+_REQUEST = Pattern(
     rb"(?:^|[\s\"'\[(=])(?:GET|POST|PUT|DELETE|PATCH|HEAD|OPTIONS) +(?:https?://[^/\s\"]+)?(/[^\s\"'`,;)\]]*)[\"'`]?(.*)$"
 )
-_ANSWERED = re2.compile(
+_ANSWERED = Pattern(
     rb"(?i)^(?: ?HTTP/[\d.]+\"?)?(?:[ |:,\"-]*|.*?(?:->|=>|\x{e2}\x{86}\x{92}|\b(?:returned|responded(?: with)?|answered"
     rb"(?: with)?|completed|finished|status(?:[ _]?code)?|code|response))[ =:]*(?:with |status |code )*)\"?([1-5]\d\d)\b(.*)$"
 )
-_TOOK = re2.compile(rb"(?:^|[ (\[=])([\d.]+ ?(?:ms|s|\x{c2}\x{b5}s|us))\b")
+_TOOK = Pattern(rb"(?:^|[ (\[=])([\d.]+ ?(?:ms|s|\x{c2}\x{b5}s|us))\b")
 
 
 def _spoken(line: bytes) -> AccessLine | None:
@@ -573,7 +572,7 @@ def _spoken(line: bytes) -> AccessLine | None:
     return replace(read, seconds=span(_text(took.group(1)))) if took is not None else read
 
 
-_UNANSWERED = re2.compile(
+_UNANSWERED = Pattern(
     rb"(?i)^.*?(?:->|=>|\x{e2}\x{86}\x{92}|\b(?:failed|fails|raised|threw|ended|aborted|broke)\b|\b(?:error|exception)s?:)(.*)$"
 )
 
@@ -605,7 +604,7 @@ def parse_call(line: bytes) -> AccessLine | None:
     return _counted(line)
 
 
-_HTTPX = re2.compile(rb'\bHTTP Request: [A-Z]+ \S+?://[^/\s\"]+(/\S*) "HTTP/[\d.]+ (\d{3})')
+_HTTPX = Pattern(rb'\bHTTP Request: [A-Z]+ \S+?://[^/\s\"]+(/\S*) "HTTP/[\d.]+ (\d{3})')
 
 
 def _httpx(line: bytes) -> AccessLine | None:
@@ -614,7 +613,7 @@ def _httpx(line: bytes) -> AccessLine | None:
     return AccessLine(int(found.group(2)), _text(found.group(1))) if found is not None else None
 
 
-_SERVES_MODELS = re2.compile(r"/(?:completions?|embeddings?|generate(?:_stream)?|messages|responses|rerank|score|chat|infer)\b")
+_SERVES_MODELS = Pattern(r"/(?:completions?|embeddings?|generate(?:_stream)?|messages|responses|rerank|score|chat|infer)\b")
 """Routes of servers of models that are asked for answers."""
 
 

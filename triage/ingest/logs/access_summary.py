@@ -10,7 +10,6 @@ from dataclasses import field, replace
 from typing import NamedTuple
 
 import numpy as np
-import re2
 
 from triage.classes import dataclass
 from triage.ingest.logs.access_log import IDLE_RESET, AccessLine
@@ -20,6 +19,7 @@ from triage.ingest.misrouting import Homes
 from triage.ingest.raw import RawSeries
 from triage.model.recording import LOG, Event, Floats, Histogram, Origin, Series, Subject, Window
 from triage.model.vocabulary import GATEWAY_FAILURES, Scope
+from triage.patterns import Pattern
 
 GRID = 15.0
 """Distance of the samples made of single lines, seconds."""
@@ -688,7 +688,7 @@ _OTHER_HEALTH_ROUTE = replace(
 """The same where somebody else asks, a scanner or another balancer: the server is asked for its health and answers, or is
 asked for whatever other servers have."""
 
-_API = re2.compile(r"/(?:v\d|api|openai)/")
+_API = Pattern(r"/(?:v\d|api|openai)/")
 """Where servers of models listen; a wrong name there is a client's mistake."""
 
 _AT_THE_DOOR = frozenset({401, 403, 404, 405})

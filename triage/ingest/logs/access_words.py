@@ -2,9 +2,8 @@
 
 from functools import lru_cache
 
-import re2
-
 from triage.ingest.logs.durations import span, unit
+from triage.patterns import Pattern
 
 _LONG_FLAGS = {
     "nohealthyupstream": "UH", "upstreamconnectionfailure": "UF", "upstreamoverflow": "UO", "noroutefound": "NR",
@@ -33,7 +32,7 @@ _ENDINGS: dict[str, str] = {
 }
 """Which flag stands for which words, most definite first."""
 
-_BY_WORDS = tuple((flag, re2.compile("(?i)" + words)) for flag, words in _ENDINGS.items())
+_BY_WORDS = tuple((flag, Pattern("(?i)" + words)) for flag, words in _ENDINGS.items())
 
 
 @lru_cache(maxsize=4096)
@@ -50,7 +49,7 @@ def short_flags(flags: str) -> str:
     return ",".join(_LONG_FLAGS.get(one.strip().lower(), one.strip()) for one in flags.split(","))
 
 
-_TIME_NAME = re2.compile(
+_TIME_NAME = Pattern(
     r"(?i)^(?:http[._])?(?:req(?:uest)?|resp(?:onse)?|total|server)?[._-]?"
     r"(?:duration|latency|latencies\.request|elapsed|took|time|rt|after)(?:[._-]?(taken|time))?"
     r"(?:[._-]?(ms|millis(?:econds)?|msec|us|micros(?:econds)?|usec|ns|nanos(?:econds)?|s|secs?|seconds?))?$"
@@ -77,7 +76,7 @@ def seconds_of(name: str, value: str, bare: float = 1.0) -> float | None:
     return None if in_name is None else span(value.strip('",;'), in_name or bare)
 
 
-_WHOLE = re2.compile(r"(?i)^(?:total|wall|e2e|whole|end_to_end)(?:[._-]?(?:time|clock))?$")
+_WHOLE = Pattern(r"(?i)^(?:total|wall|e2e|whole|end_to_end)(?:[._-]?(?:time|clock))?$")
 """Names of which only the unit of the value says that they are of a time, and not of tokens."""
 
 
@@ -89,7 +88,7 @@ def seconds_of_whole(name: str, value: str) -> float | None:
     return span(value.strip('",;'), None)
 
 
-_FIRST_UNIT = re2.compile(r"(?i)_?(ms|millis|s|secs?|seconds)$")
+_FIRST_UNIT = Pattern(r"(?i)_?(ms|millis|s|secs?|seconds)$")
 
 
 def seconds_of_first(name: str, value: str) -> float | None:

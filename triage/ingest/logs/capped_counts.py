@@ -10,10 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import NamedTuple
 
-import re2
-
 from triage.classes import dataclass
 from triage.model.recording import Event, Subject, Window
+from triage.patterns import Pattern
 
 LEAST = 3
 """Prompts of different length that were counted alike, and others that were not: fewer may be one prompt that came again."""
@@ -28,17 +27,17 @@ _MAX_LINES = 5000
 _MAX_FIELDS = 24
 _MAX_DIGITS = 12
 _MAX_LINE = 1000
-_BLANKS = re2.compile(r"\s{2,}")
-_RULE = re2.compile(rb"^[\s|:+=-]*$")
-_PAIR = re2.compile(rb'([A-Za-z_][\w.]{0,60})"?[=:] ?"?(\d{1,12})(?:["\s,;})\]]|$)')
-_BARE = re2.compile(rb"[ (]([0-9]{2,12}) ")
+_BLANKS = Pattern(r"\s{2,}")
+_RULE = Pattern(rb"^[\s|:+=-]*$")
+_PAIR = Pattern(rb'([A-Za-z_][\w.]{0,60})"?[=:] ?"?(\d{1,12})(?:["\s,;})\]]|$)')
+_BARE = Pattern(rb"[ (]([0-9]{2,12}) ")
 """A number in a sentence, which is known by its place among the others: ``sent 5200 tokens``."""
 
-_STATUS = re2.compile(rb'(?i)(?:^|[\s"_{,])(?:status(?:_code)?|code|http)"?[=:] ?"?([1-5]\d\d)\b')
-_OF_PROMPTS = re2.compile(
+_STATUS = Pattern(rb'(?i)(?:^|[\s"_{,])(?:status(?:_code)?|code|http)"?[=:] ?"?([1-5]\d\d)\b')
+_OF_PROMPTS = Pattern(
     r"(?i)(?:^|[._])(?:n_?)?(?:prompt|input|context)[._]?(?:eval|processed|computed|read|used)?[._]?(?:tokens?|count|n|len(?:gth)?)?(?:[._]?count)?$"
 )
-_NEVER = re2.compile(r"(?i)max|limit|cached|time|duration|seconds|_ms$|per_|version|port|id$")
+_NEVER = Pattern(r"(?i)max|limit|cached|time|duration|seconds|_ms$|per_|version|port|id$")
 
 
 class _Seen(NamedTuple):

@@ -7,14 +7,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import re2
-
 from triage.classes import dataclass
 from triage.ingest.logs.durations import age_of
 from triage.ingest.logs.redaction import redacted, redacted_bytes
 from triage.ingest.logs.timestamps import Clock
 from triage.model.recording import Event, Source, SourceState, Subject, Window
 from triage.model.vocabulary import Scope
+from triage.patterns import Pattern
 
 LOOK_BACK = 86400.0
 """Changes of the day before the window are kept: some work only hours later (a certificate, a leak, an expiring cache)."""
@@ -45,10 +44,10 @@ _WORDS = {
 }
 """Other words for the kinds of changes."""
 
-_TRIAL = re2.compile(r"-(?:canary|preview|staging|beta|next|green)$")
+_TRIAL = Pattern(r"-(?:canary|preview|staging|beta|next|green)$")
 """Ends of the names under which a version is tried out."""
 
-_PROMOTED = re2.compile(r"(?i)\bpromot(?:ed|ion|ing)\b|\bcanary (?:passed|was green|succeeded|is green|healthy)")
+_PROMOTED = Pattern(r"(?i)\bpromot(?:ed|ion|ing)\b|\bcanary (?:passed|was green|succeeded|is green|healthy)")
 
 MAX_LINE = 64 * 1024
 _MAX_CHANGES = 10_000
@@ -194,8 +193,8 @@ class KubeEvent:
     count: int = 1
 
 
-_LINE = re2.compile(rb"^(.{0,120}?)\b(Normal|Warning) +([A-Za-z]\w*) +(?:([\w.-]+)/)?([A-Za-z][\w.]*)/(\S+) +(.*)$")
-_SUFFIX = re2.compile(r"^(.+?)(?:-[0-9a-f]{5,10})?-(?:[a-z0-9]{5}|\d{1,4})$")
+_LINE = Pattern(rb"^(.{0,120}?)\b(Normal|Warning) +([A-Za-z]\w*) +(?:([\w.-]+)/)?([A-Za-z][\w.]*)/(\S+) +(.*)$")
+_SUFFIX = Pattern(r"^(.+?)(?:-[0-9a-f]{5,10})?-(?:[a-z0-9]{5}|\d{1,4})$")
 
 
 def kube_event_of_line(line: bytes, clock: Clock, end: float) -> KubeEvent | None:

@@ -1,6 +1,6 @@
 """Several reasons that a line offers for something are guesses of its program: none of them is what happened."""
 
-import re2
+from triage.patterns import Pattern
 
 CONJECTURE = r"\b(?:possible|potential|probable|likely|common)\W{1,3}(?:\w{1,20}\W{1,3}){0,2}(?:reasons|causes|explanations)\b"
 """The words with which a program begins a list of guesses; one of the patterns that are looked for in every line.
@@ -9,9 +9,9 @@ In the plural: a single likely cause is a finding of the program. Ray says so of
 include: (1) SIGKILL by the user or system OOM killer, (2) Invalid memory access``).
 """
 
-_BEGIN = re2.compile(rb"(?i)" + CONJECTURE.encode())
-_ITEM = re2.compile(rb"[(\[]?\b\d{1,2}[)\].]\s")
-_SENTENCE_ENDS = re2.compile(rb"[.;]\s|\\n|\n|$")
+_BEGIN = Pattern(rb"(?i)" + CONJECTURE.encode())
+_ITEM = Pattern(rb"[(\[]?\b\d{1,2}[)\].]\s")
+_SENTENCE_ENDS = Pattern(rb"[.;]\s|\\n|\n|$")
 
 
 def without_guesses(text: bytes) -> bytes:

@@ -5,8 +5,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import field, replace
 from typing import NamedTuple
 
-import re2
-
 from triage.classes import dataclass
 from triage.ingest.logs.changes import workload_of
 from triage.ingest.logs.emitters import Subjects
@@ -14,12 +12,13 @@ from triage.ingest.logs.loading import Signatures
 from triage.model.recording import Subject, Window
 from triage.model.service import NAMELESS
 from triage.model.vocabulary import Scope
+from triage.patterns import Pattern
 
-_EXPORTER = re2.compile(r"(?i)(?:^|-)(?:\w*exporter|kube-state-metrics)(?:-|$)")
+_EXPORTER = Pattern(r"(?i)(?:^|-)(?:\w*exporter|kube-state-metrics)(?:-|$)")
 """Pods that only watch: they are nobody's service, whatever their name begins with."""
 
 
-MODEL_SERVER = re2.compile(
+MODEL_SERVER = Pattern(
     rb"(?i)(?:nvidia|amd)\.com/gpu|\b(?:vllm|sglang|tensorrt|trtllm|triton|tgi|text-generation|llama|ollama|lmdeploy|dynamo)\b"
 )
 """What tells of a pod or container that it serves a model."""

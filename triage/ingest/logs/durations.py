@@ -1,6 +1,6 @@
 """Durations as programs write them: ``12.5ms``, ``1h2m5s``, ``20 seconds``, ``3d4h``, ``elapsed_s=4``, ``1:05``."""
 
-import re2
+from triage.patterns import Pattern
 
 _SPELLINGS = {
     1e-9: "ns nanos nanosecond nanoseconds",
@@ -13,9 +13,9 @@ _SPELLINGS = {
 }
 _UNITS = {word: seconds for seconds, words in _SPELLINGS.items() for word in words.split()}
 
-_SPAN = re2.compile(rf"^([\d.]+) ?({'|'.join(_UNITS)})?$")
-_PARTS = re2.compile(r"^(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:([\d.]+)s)?$")
-_IN_LINE = re2.compile(
+_SPAN = Pattern(rf"^([\d.]+) ?({'|'.join(_UNITS)})?$")
+_PARTS = Pattern(r"^(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:([\d.]+)s)?$")
+_IN_LINE = Pattern(
     rb"(?i)\b(?:(\d+)h)?(\d+)m(\d+(?:\.\d+)?)s\b"
     rb"|\b(\d+(?:\.\d+)?) ?(ms|msecs?|milliseconds?|us|microseconds?|s|secs?|seconds?|min|mins|minutes?|h|hours?)\b"
     rb"|\w*(?:seconds|_secs?|_s)[\"']?[=:] ?(\d+(?:\.\d+)?)|\((ms|s)\)[=:](\d+(?:\.\d+)?)"

@@ -10,6 +10,7 @@ from triage.classes import dataclass
 from triage.ingest.logs.forms import NOBODY, Origin
 from triage.model.recording import Subject
 from triage.model.vocabulary import Scope
+from triage.patterns import Pattern
 
 Subjects = Callable[[str], Subject | None]
 
@@ -64,7 +65,7 @@ _NAMES: tuple[tuple[str, str], ...] = (
 KINDS = (*(kind for kind, _ in _NAMES), "other")
 """All kinds of emitter; a source of a log is named ``log:`` and the kind."""
 
-_BY_NAME = tuple((kind, re2.compile(rf"(?i)^(?:{words})(?:[-_.](.+))?$")) for kind, words in _NAMES)
+_BY_NAME = tuple((kind, Pattern(rf"(?i)^(?:{words})(?:[-_.](.+))?$")) for kind, words in _NAMES)
 
 _FEATURES: tuple[tuple[str, tuple[bytes, ...]], ...] = (
     (
@@ -278,7 +279,7 @@ def _by_name(stem: str) -> tuple[str, str]:
     return ("gateway", stem) if _ENDS_AS_GATEWAY.search(stem) else ("other", stem)
 
 
-_ENDS_AS_GATEWAY = re2.compile(r"(?i)[-_.](?:epp|gateway|gw|router|ingress|envoy|(?:ha)?proxy|lb)$")
+_ENDS_AS_GATEWAY = Pattern(r"(?i)[-_.](?:epp|gateway|gw|router|ingress|envoy|(?:ha)?proxy|lb)$")
 """Programs on the way to engines are called after whom they serve, and what they are comes last."""
 
 
@@ -317,10 +318,10 @@ def _is_of_the_cluster(lines: list[bytes]) -> bool:
     return sum(telling) >= _SURE and 2 * shown > len(said) and not any(_TYPED.search(line) for line in said)
 
 
-_ENTRY = re2.compile(rb"^ *[A-Z][A-Za-z /-]{1,40}:(?: |$)|^ +\S+: *(?:$|\S+$)|^ {4,}\S")
+_ENTRY = Pattern(rb"^ *[A-Z][A-Za-z /-]{1,40}:(?: |$)|^ +\S+: *(?:$|\S+$)|^ {4,}\S")
 """A line of a description: ``Key: value``, or what is indented below one."""
 
-_TYPED = re2.compile(rb"^\S{0,60}[$#>] \S")
+_TYPED = Pattern(rb"^\S{0,60}[$#>] \S")
 """A command that somebody typed, behind a prompt."""
 
 

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-import re2
-
 from triage.classes import dataclass
 from triage.ingest.logs.redaction import redacted_bytes
+from triage.patterns import Pattern
 
 ARGUMENTS: dict[str, str] = {
     "model": "model_path", "model_path": "model_path", "model_id": "model_path", "model_tag": "model_path",
@@ -47,7 +46,7 @@ _ARGUMENT_LINES = (
 _STARTS = (b"non-default args:", b"server_args=", b"Starting trtllm-serve", b"text_generation_launcher: Args {")
 _OPENS_CARDS = (b"ggml_cuda_init: found", b"ggml_vulkan: Found", b"ggml_sycl_init: found", b"ggml_musa_init: found")
 _RECITALS = (*_STARTS, b"LLM engine (v", b"LLM Args:")
-_ARGUMENT = re2.compile(rb"['\"]?\b(\w+)['\"]?(?:\s*[:=]\s*|\s+)(?:Some\()?('[^']*'|\"[^\"]*\"|\[[^\]]*\]|[\w.+/-]+)")
+_ARGUMENT = Pattern(rb"['\"]?\b(\w+)['\"]?(?:\s*[:=]\s*|\s+)(?:Some\()?('[^']*'|\"[^\"]*\"|\[[^\]]*\]|[\w.+/-]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +91,8 @@ _FACT_LINES: tuple[FactLine, ...] = (
     ),
     FactLine("attention_backend", b"alling back to", rb"Cannot use .* backend: .*Falling back to ([\w.-]*\w)", number=False),
 )
-_BANNER = re2.compile(_FACT_LINES[0].pattern).search
-_FACT_READERS = tuple((one, re2.compile(one.pattern).search) for one in _FACT_LINES)
+_BANNER = Pattern(_FACT_LINES[0].pattern).search
+_FACT_READERS = tuple((one, Pattern(one.pattern).search) for one in _FACT_LINES)
 
 _ENGINES: tuple[tuple[bytes, str], ...] = (
     (b"vLLM", "vllm"), (b"non-default args:", "vllm"), (b"V1 LLM engine", "vllm"), (b"server_args=ServerArgs", "sglang"),

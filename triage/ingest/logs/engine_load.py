@@ -9,6 +9,7 @@ import re2
 from triage.classes import dataclass
 from triage.model.recording import Origin, Series, Subject, Window
 from triage.model.vocabulary import Combine, catalogue
+from triage.patterns import Pattern
 
 GRID = 15.0
 """Distance of the samples, seconds: vLLM writes its load every 10 s, SGLang every 40 steps."""
@@ -151,7 +152,7 @@ def _reader(line: LoadLine) -> _Reader:
     )
 
 
-_SLOT = re2.compile(rb"slot +(launch_slot_|release): id +(\d{1,4})").search
+_SLOT = Pattern(rb"slot +(launch_slot_|release): id +(\d{1,4})").search
 _READERS = tuple(_reader(line) for line in _LOAD_LINES)
 
 

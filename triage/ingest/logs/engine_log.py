@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import field
 from types import MappingProxyType
 
-import re2
-
 from triage.classes import dataclass
 from triage.ingest.logs.engine_facts import arguments_of, begins, engine_of, facts_in, opens_cards, states_arguments, typed
 from triage.ingest.logs.forms import record_of
@@ -13,6 +11,7 @@ from triage.ingest.logs.joining import Raised, Trace
 from triage.ingest.logs.redaction import redacted_bytes
 from triage.ingest.logs.signatures import Match, slow_weights
 from triage.model.recording import Event, Fact, Subject, Window
+from triage.patterns import Pattern
 
 FRESH = 5.0
 """Two start lines within this many seconds belong to one start."""
@@ -23,8 +22,8 @@ ONE_FAILURE = 30.0
 BEFORE_THE_END = 180.0
 """An error this long, in seconds, before an engine's last words is taken for its end; an older one it survived."""
 
-_WEIGHTS_BEGIN = re2.compile(rb"(?i)\bload weights? begin\b")
-_WEIGHTS_END = re2.compile(
+_WEIGHTS_BEGIN = Pattern(rb"(?i)\bload weights? begin\b")
+_WEIGHTS_END = Pattern(
     rb"(?i)\bload weights? end\b"
     rb"|\b(?:model|weights?|checkpoints?|tensors?)(?: (?:is|are|was|were|has|have|been|fully|all))*[ :]+loaded\b"
     rb"|\b(?:finished|done) loading (?:the )?(?:model|weights?|tensors?)\b"
@@ -423,24 +422,24 @@ _LETHAL = frozenset({"", "error", "critical"})
 
 _BAD = frozenset({"error", "critical"})
 
-_EXCEPTION_LINE = re2.compile(
+_EXCEPTION_LINE = Pattern(
     rb"(?:^|[\]:] |\s)((?:(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Timeout|Failure))|[Aa]ssertion failed): (\S.*)$"
 )
-_FAILED_START = re2.compile(
+_FAILED_START = Pattern(
     rb"(?i)\bfail(?:ed|ure|s)?\b.{0,30}\b(?:start|initiali[sz]\w*|load)\b|\b(?:start-?up|initiali[sz]ation|loading)\b.{0,20}\bfailed"
     rb"|\berror (?:loading|starting|initiali[sz]ing)\b|\bunable to (?:load|start|initiali[sz]e)\b|\bexiting due to\b"
 )
-_SERVER = re2.compile(rb"(?i)model|engine|server|worker|executor|backend|runner|weights|tokenizer|application|shard")
+_SERVER = Pattern(rb"(?i)model|engine|server|worker|executor|backend|runner|weights|tokenizer|application|shard")
 """What a start is of; a library or tool that cannot be initialized (NVML) may be missed or not."""
 
-_LOADING = re2.compile(
+_LOADING = Pattern(
     rb"(?i)\b(?:loading|starting to load|load(?:ed)? meta ?data|llama_model_loader|starting runner|init\w* engine)\b.{0,60}"
     rb"\b(?:model|weights|checkpoints?|shards?|safetensors|gguf|tensors?|runner|engine|kv pairs)\b"
 )
-_OF_A_START = re2.compile(
+_OF_A_START = Pattern(
     rb"(?i)init|load|setup|build|from_(?:engine_args|pretrained|config)|launch|warm_?up|capture|compile|profile|create"
 )
-_OF_SERVING = re2.compile(
+_OF_SERVING = Pattern(
     rb"(?i)busy_loop|event_loop|execute_model|forward|step\b|output_handler|generate|process_(?:input|batch)|handle_|serve_"
 )
 

@@ -9,10 +9,9 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-import re2
-
 from triage.classes import dataclass
 from triage.model.recording import Source, SourceState
+from triage.patterns import Pattern
 
 MAX_LINE = 16 * 1024
 """Bytes of a line that are looked at; the rest is skipped."""
@@ -23,9 +22,9 @@ MAX_BYTES = 2 << 30
 _DATE = r"20\d\d-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01])(?:[T_-]?\d\d[-:]?\d\d(?:[-:]?\d\d)?(?:\.\d+)?)?"
 """A day, with or without a time, as rotators put it into a name."""
 
-_FILE = re2.compile(rf"(?i)\.(?:log|txt|out|jsonl?|events)(?:[.-]({_DATE})|\.(\d+))?(?:\.gz)?$")
-_DATED = re2.compile(rf"[-_.]({_DATE})$")
-_PREVIOUS = re2.compile(r"(?i)[-_.]prev(?:ious)?$")
+_FILE = Pattern(rf"(?i)\.(?:log|txt|out|jsonl?|events)(?:[.-]({_DATE})|\.(\d+))?(?:\.gz)?$")
+_DATED = Pattern(rf"[-_.]({_DATE})$")
+_PREVIOUS = Pattern(r"(?i)[-_.]prev(?:ious)?$")
 
 
 @dataclass(frozen=True)

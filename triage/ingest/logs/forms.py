@@ -14,6 +14,7 @@ import re2
 
 from triage.classes import dataclass
 from triage.ingest.logs.timestamps import STAMP
+from triage.patterns import Pattern
 
 _DEPTH = 3
 """Wrappers within wrappers that are taken off: a collector's JSON around a runtime's line around a prefix."""
@@ -312,18 +313,16 @@ _TOKENS: tuple[tuple[str, bytes], ...] = (
     ("logger", rb"\w[\w.-]*(?:::\w+)+(?:\{[^{}\n]{0,200}\})?: "),
     ("logger_2", rb"(?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*(?: - |: )"),
 )  # fmt: skip
-_TOKEN = re2.compile(
-    b"(?:" + b"|".join(b"(?P<" + name.encode() + b">" + pattern + b")" for name, pattern in _TOKENS) + b")[ \\t]?"
-)
+_TOKEN = Pattern(b"(?:" + b"|".join(b"(?P<" + name.encode() + b">" + pattern + b")" for name, pattern in _TOKENS) + b")[ \\t]?")
 _RAISED = ("error", "exception", "warning", "interrupt", "exit", "timeout", "failure", "fault")
 """Ends of a dotted name that is an exception and so the message's, not the name of a logger."""
 
-_HEAD_TAG = re2.compile(r"^\[(?:\d+|[a-z][\w.-]*)\]:?$")
+_HEAD_TAG = Pattern(r"^\[(?:\d+|[a-z][\w.-]*)\]:?$")
 """A number or the name of a thread, which stand behind the level, too; other words in brackets there are the message's own."""
 
 _TOKEN_NAMES = tuple(name.encode() for name, _ in _TOKENS)
 _MAX_TOKENS = 12
-_PAIR = re2.compile(rb'(?:^|[\s,{(])([A-Za-z_@][\w.@/-]{0,60})=("(?:[^"\\]|\\.)*"|\[[^\]]*\]|[^\s",;)}]+)')
+_PAIR = Pattern(rb'(?:^|[\s,{(])([A-Za-z_@][\w.@/-]{0,60})=("(?:[^"\\]|\\.)*"|\[[^\]]*\]|[^\s",;)}]+)')
 
 
 def record_of(body: bytes) -> Record:
@@ -367,7 +366,7 @@ def flattened(value: Mapping[str, Any], before: str = "", room: int = _MAX_FIELD
     return out
 
 
-_FIRST_PAIR = re2.compile(rb"^(?:time|ts|t|timestamp|level|lvl|msg|logger|source|caller|component)=")
+_FIRST_PAIR = Pattern(rb"^(?:time|ts|t|timestamp|level|lvl|msg|logger|source|caller|component)=")
 
 
 def _starts_with_pair(body: bytes) -> bool:
@@ -391,7 +390,7 @@ def _of_pairs(body: bytes) -> Record | None:
     return Record(message.encode(), level_of(level), component, fields={k: v for k, v in pairs.items() if k not in skipped})
 
 
-_QUOTED = re2.compile(rb'^"((?:[^"\\]|\\.)*)"((?: +[\w.@/-]+=.*)?)$')
+_QUOTED = Pattern(rb'^"((?:[^"\\]|\\.)*)"((?: +[\w.@/-]+=.*)?)$')
 
 
 def _unquoted(message: bytes) -> bytes:
@@ -440,8 +439,8 @@ def _of_columns(message: bytes, component: str) -> tuple[str, bytes, Mapping[str
     return component, b" ".join(words), dict(flattened(known)) if known is not None else {}
 
 
-_WORD = re2.compile(r"[A-Za-z]+")
-_LETTER = re2.compile(r"[ ,]([DIWEFC])(?: \d+)*\]|(?:^|\[)([DIWEFC])\d{3,4} ")
+_WORD = Pattern(r"[A-Za-z]+")
+_LETTER = Pattern(r"[ ,]([DIWEFC])(?: \d+)*\]|(?:^|\[)([DIWEFC])\d{3,4} ")
 
 
 def _level_in_stamp(text: str) -> str:

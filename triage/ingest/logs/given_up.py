@@ -7,11 +7,10 @@ Who is cut off at one age, at different moments, has met a limit on the way, who
 from collections.abc import Iterator
 from dataclasses import field
 
-import re2
-
 from triage.classes import dataclass
 from triage.ingest.logs.durations import unit
 from triage.model.recording import Event, Subject, Window
+from triage.patterns import Pattern
 
 LEAST = 3
 """Requests given up at one age that show a limit."""
@@ -40,17 +39,17 @@ SHARE = 0.5
 
 _MAX_OPEN = 20_000
 _MAX_AGES = 2_000
-_ID = re2.compile(rb"\b(?:[a-z]{2,12}-)?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{16,40})\b")
-_GIVEN_UP = re2.compile(rb"(?i)\b(?:abort(?:ed|ing)?|cancel(?:l?ed|ling)?|disconnect(?:ed)?|timed out|gave up)\b")
-_UNANSWERED = re2.compile(
+_ID = Pattern(rb"\b(?:[a-z]{2,12}-)?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{16,40})\b")
+_GIVEN_UP = Pattern(rb"(?i)\b(?:abort(?:ed|ing)?|cancel(?:l?ed|ling)?|disconnect(?:ed)?|timed out|gave up)\b")
+_UNANSWERED = Pattern(
     rb"(?i)time[ _-]?d?[ _-]?out|deadline.?exceeded|gave up|\b50[04] gateway"
     rb"|(?:status|http|code)(?:_code)?[\"']?[=: ]+[\"']?(?:408|499|504|524)\b"
 )
-_WAITED = re2.compile(
+_WAITED = Pattern(
     rb"(?i)\b(?:after|took|elapsed|waited|total|time[._]?total|total[._]?time|duration|latency|time[ _]taken|in)"
     rb"(?:_s|_sec(?:onds)?|_ms)?[\"']?[=: (]+([0-9]+(?:\.[0-9]+)?) ?(ms|msecs?|milliseconds?|s|secs?|seconds?|m|min|minutes?)?\b"
 )
-_ANSWERED = re2.compile(
+_ANSWERED = Pattern(
     rb"(?i)(?:status|http|code)(?:_code)?[\"']?[=: ]+[\"']?2[0-9][0-9]\b|\b200 ok\b|\b(?:done|ok|completed|finished|succeeded)\b"
 )
 _OF_A_REQUEST = (b"equest", b"rid", b"REQUEST")

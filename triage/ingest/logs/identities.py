@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import re2
-
 from triage.ingest.logs.redaction import redacted, redacted_bytes
 from triage.ingest.logs.statements import Names
 from triage.model.recording import Event, Subject, Window
+from triage.patterns import Pattern
 
 IDENTITY = (
     r"(?:digest|checksum|sha(?:1|256|512)?|md5|crc(?:32)?|hash|fingerprint|revision|commit|etag|build|snapshot)[a-z0-9_.]{0,20}"
@@ -15,17 +14,17 @@ IDENTITY = (
 )
 """A line with a key that stands for what something is; one of the patterns that are looked for in every line."""
 
-_KEY = re2.compile(
+_KEY = Pattern(
     r"(?i)(?:^|[._-])(?:digest|checksum|sha(?:1|256|512)?|md5|crc(?:32)?|hash|fingerprint|revision|commit|etag|build|snapshot)"
     r"(?:$|[._-])"
 )
-_PAIR = re2.compile(r"([A-Za-z][A-Za-z0-9_.-]{1,60})[\"']?\s?[=:]\s?[\"']?(?:sha256:)?([0-9A-Za-z][\w.+-]{5,127})")
-_COUNTED = re2.compile(
+_PAIR = Pattern(r"([A-Za-z][A-Za-z0-9_.-]{1,60})[\"']?\s?[=:]\s?[\"']?(?:sha256:)?([0-9A-Za-z][\w.+-]{5,127})")
+_COUNTED = Pattern(
     r"(?i)mismatch|count|total|error|fail|time|size|second|bytes|hits|miss|request|prompt|prefix|block|session|trace"
 )
 """Keys that count or measure, and identities of what passes by: a request, a prompt, a block of the cache."""
 
-_PLACES = re2.compile(
+_PLACES = Pattern(
     r"(?i)\b(?:replica|pod|node|host|hostname|worker|instance|backend|target)[\"']?\s?[=:]\s?[\"']?([\w.:-]{1,253})"
 )
 

@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import field
 
-import re2
-
 from triage.classes import dataclass
 from triage.ingest.logs.forms import Record, record_of
+from triage.patterns import Pattern
 
 MAX_LINES = 400
 """Lines of one traceback that are kept; a longer one ends there."""
@@ -18,34 +17,34 @@ _MAX_MORE = 20
 """Lines without a head behind an exception that are taken for the rest of its message."""
 
 HEADER = b"Traceback (most recent call last)"
-_CHAIN = re2.compile(rb"(?:During handling of the above exception|The above exception was the direct cause)")
-_EXCEPTION = re2.compile(rb"^([A-Za-z_][\w.]*)(?:\([^)]*\))?(?:: ?(.*))?$")
-_NAMED = re2.compile(rb"(?:Error|Exception|Warning|Interrupt|Exit|Timeout|Failure|Fault|OutOfMemory|Died|Cancelled)\w*$")
-_RUST = re2.compile(rb"^thread '[^']*'(?: \(\d+\))? panicked at (?:'(.*)', )?")
-_GO = re2.compile(rb"^(panic|fatal error): (.*)$")
-_CPP = re2.compile(rb"^terminate called after throwing an instance of '([^']+)'")
-_JAVA = re2.compile(rb"^(?:Exception in thread \"[^\"]*\" |Caused by: )([\w.$]+)(?:: (.*))?$")
-_WHAT = re2.compile(rb"^\s*what\(\):\s*(.*)$")
-_FATAL = re2.compile(rb"^Fatal Python error: (.*)$")
-_STARTS = re2.compile(
+_CHAIN = Pattern(rb"(?:During handling of the above exception|The above exception was the direct cause)")
+_EXCEPTION = Pattern(rb"^([A-Za-z_][\w.]*)(?:\([^)]*\))?(?:: ?(.*))?$")
+_NAMED = Pattern(rb"(?:Error|Exception|Warning|Interrupt|Exit|Timeout|Failure|Fault|OutOfMemory|Died|Cancelled)\w*$")
+_RUST = Pattern(rb"^thread '[^']*'(?: \(\d+\))? panicked at (?:'(.*)', )?")
+_GO = Pattern(rb"^(panic|fatal error): (.*)$")
+_CPP = Pattern(rb"^terminate called after throwing an instance of '([^']+)'")
+_JAVA = Pattern(rb"^(?:Exception in thread \"[^\"]*\" |Caused by: )([\w.$]+)(?:: (.*))?$")
+_WHAT = Pattern(rb"^\s*what\(\):\s*(.*)$")
+_FATAL = Pattern(rb"^Fatal Python error: (.*)$")
+_STARTS = Pattern(
     rb"Traceback \(most recent call last|panicked at|panic: |fatal error: |terminate called after|Fatal Python error"
     rb"|Exception in thread"
 )
-_NATIVE = re2.compile(
+_NATIVE = Pattern(
     rb"\([^()\s]*\+0x[0-9a-f]+\) ?\[0x[0-9a-f]+\]|^\s*(?:frame )?#\d+:? .*\b0x[0-9a-f]{6,}"
     rb"|^\s*@ +0x[0-9a-f]{6,} |^\s*\d+ +0x[0-9a-f]{6,} \S"
 )
 """A frame of native code, as glibc, c10, gdb, glog and TensorRT-LLM print it."""
-_SOURCE = re2.compile(rb"^\S+\.(?:c|cc|cpp|cxx|cu|cuh|h|hpp):\d+:? +")
+_SOURCE = Pattern(rb"^\S+\.(?:c|cc|cpp|cxx|cu|cuh|h|hpp):\d+:? +")
 """Where in its source a program ends itself, before its reason."""
 
-_WRAPPER = re2.compile(
+_WRAPPER = Pattern(
     rb"(?i)\bsee\b.{0,40}\b(?:root cause|stack ?trace|traceback|above|logs?|error)\b|root cause (?:is )?above"
     rb"|(?:process|worker|engine|child|subprocess|server|rank)\w*\b.{0,60}\b(?:died|exited|terminated|failed to start)"
     rb"|not healthy|initiali[sz]ation failed|exit(?:ed)? (?:code|status)|SIGQUIT|cancelled"
     rb"|\b(?:communicator|process ?group)\b.{0,40}\b(?:was|is|been) (?:aborted|destroyed)"
 )
-_WRAPPER_NAMES = re2.compile(
+_WRAPPER_NAMES = Pattern(
     rb"(?:^|\.)(?:SystemExit|CancelledError|KeyboardInterrupt|\w*DeadError|ChildFailedError|CalledProcessError)$"
 )
 

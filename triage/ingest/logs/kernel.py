@@ -2,16 +2,15 @@
 
 from typing import NamedTuple
 
-import re2
-
 from triage.ingest.logs.keeping import Key
 from triage.ingest.logs.redaction import redacted_bytes
 from triage.ingest.logs.signatures import XidCode
 from triage.model.recording import Event
+from triage.patterns import Pattern
 
-_XID = re2.compile(rb"\bXid \((?:PCI:)?([0-9a-fA-F:.]+)\): (\d{1,4}),? ?(.*)$")
-_XID_PROCESS = re2.compile(rb"^pid=(?:'?<?([\w-]+)>?'?)(?:, name=([^,]*))?,? ?(.*)$")
-_XID_PARENT = re2.compile(rb"caused by previous Xid (\d+)")
+_XID = Pattern(rb"\bXid \((?:PCI:)?([0-9a-fA-F:.]+)\): (\d{1,4}),? ?(.*)$")
+_XID_PROCESS = Pattern(rb"^pid=(?:'?<?([\w-]+)>?'?)(?:, name=([^,]*))?,? ?(.*)$")
+_XID_PARENT = Pattern(rb"caused by previous Xid (\d+)")
 
 
 class Xid(NamedTuple):

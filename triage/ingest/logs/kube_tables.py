@@ -4,28 +4,27 @@ from collections.abc import Callable, Iterator
 from dataclasses import field
 from datetime import datetime
 
-import re2
-
 from triage.classes import dataclass
 from triage.ingest.logs.changes import KubeEvent
 from triage.ingest.logs.durations import age_of
 from triage.ingest.logs.redaction import redacted, redacted_bytes
+from triage.patterns import Pattern
 
-_KEY = re2.compile(rb"^( *)([A-Z][A-Za-z /-]{1,40}):(?: +(.*))?$")
-_GAP = re2.compile(rb" {2,}|\t+")
-_EVENT_ROW = re2.compile(
+_KEY = Pattern(rb"^( *)([A-Z][A-Za-z /-]{1,40}):(?: +(.*))?$")
+_GAP = Pattern(rb" {2,}|\t+")
+_EVENT_ROW = Pattern(
     rb"^ +(Normal|Warning) +([A-Za-z]\w*) +((?:\d+[dhms])+|<unknown>)(?: \(x(\d+) over [^)]*\))? +([^\s,]+(?:, \S+)?) +(\S.*)$"
 )
-_PLAIN_ROW = re2.compile(
+_PLAIN_ROW = Pattern(
     rb"^(?:([\w.-]+) +)?((?:\d+[dhms])+|<unknown>)(?: \(x(\d{1,6}) over [^)]*\))? +(Normal|Warning) +([A-Za-z]\w*)"
     rb" +([A-Za-z][\w.]*)/(\S+) +(\S.*)$"
 )
-_CELL = re2.compile(rb"[^ \t]+(?: [^ \t]+)*")
-_WORD = re2.compile(rb"(?:LAST|FIRST) SEEN|NOMINATED NODE|READINESS GATES|\S+(?: \([^)]*\))?")
-_TABLE = re2.compile(rb"^(?:NAMESPACE +)?LAST SEEN +")
-_PODS = re2.compile(rb"^(?:NAMESPACE +)?NAME +READY +STATUS +RESTARTS")
-_RESTARTED = re2.compile(rb"^(\d+) \(((?:\d+[dhms])+) ago\)")
-_CONDITION = re2.compile(rb"^  ([A-Z]\w+) +(True|False|Unknown) +(?:.*? {2,})?([A-Z]\w+) +(\S.*)$")
+_CELL = Pattern(rb"[^ \t]+(?: [^ \t]+)*")
+_WORD = Pattern(rb"(?:LAST|FIRST) SEEN|NOMINATED NODE|READINESS GATES|\S+(?: \([^)]*\))?")
+_TABLE = Pattern(rb"^(?:NAMESPACE +)?LAST SEEN +")
+_PODS = Pattern(rb"^(?:NAMESPACE +)?NAME +READY +STATUS +RESTARTS")
+_RESTARTED = Pattern(rb"^(\d+) \(((?:\d+[dhms])+) ago\)")
+_CONDITION = Pattern(rb"^  ([A-Z]\w+) +(True|False|Unknown) +(?:.*? {2,})?([A-Z]\w+) +(\S.*)$")
 _WELL = frozenset({b"Running", b"Completed", b"Succeeded"})
 _NODE_KEYS = frozenset({b"Roles", b"Taints", b"Unschedulable", b"Allocatable", b"PodCIDR"})
 _NEWS = frozenset({"Terminated", "Waiting"})

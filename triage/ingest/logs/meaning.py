@@ -5,8 +5,6 @@ from functools import cache, partial
 from math import inf
 from typing import NamedTuple
 
-import re2
-
 from triage.ingest.logs.conjecture import CONJECTURE, without_guesses
 from triage.ingest.logs.context import Owned
 from triage.ingest.logs.engine_facts import recites_settings
@@ -24,6 +22,7 @@ from triage.ingest.logs.statements import DECIDED_BY_VALUES, TROUBLE, Names, Sta
 from triage.ingest.logs.templates import template_of
 from triage.ingest.logs.tracebacks import fields_of, lines_of_code
 from triage.model.recording import Event, Window
+from triage.patterns import Pattern
 
 KEEP_SAID = 12
 """Statements that are kept per class, template, subject and period: the first ones and the last."""
@@ -353,7 +352,7 @@ def _telling(trace: Trace) -> bytes:
 
 _LEVELS_OF_EVENTS = {"Normal": "info", "Warning": "warning"}
 
-_EVENT = re2.compile(rb"^(?:\S+ )?(Warning|Normal)\s+[A-Z]\w+\s")
+_EVENT = Pattern(rb"^(?:\S+ )?(Warning|Normal)\s+[A-Z]\w+\s")
 
 
 def _type_of_event(line: bytes) -> str:

@@ -11,13 +11,12 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-import re2
-
 from triage.classes import dataclass
 from triage.ingest.logs.durations import unit
 from triage.ingest.logs.measured_tables import DrawnTable, Row
 from triage.ingest.logs.redaction import redacted
 from triage.model.recording import Event, Subject, Window
+from triage.patterns import Pattern
 
 SLOWER = 1.2
 """How many times as slow a version is to be told: runs of one version on one machine differ by some per cent."""
@@ -37,55 +36,53 @@ _MAX_TOLD = 20
 _MAX_FLAGS = 60
 
 _TIME = r"ns|us|µs|ms|msecs?|s|secs?|seconds?|millis(?:econds)?"
-_PAIR = re2.compile(rf"([A-Za-z][\w.]{{0,40}})=([0-9]+(?:\.[0-9]+)?)({_TIME})?(?:[\s,;)]|$)")
-_ROW = re2.compile(
+_PAIR = Pattern(rf"([A-Za-z][\w.]{{0,40}})=([0-9]+(?:\.[0-9]+)?)({_TIME})?(?:[\s,;)]|$)")
+_ROW = Pattern(
     r"([A-Za-z][\w .%/-]{1,48}?)(?: ?\(([\w./%]{1,20})\))?\s*[:|]\s*([0-9]+(?:\.[0-9]+)?)"
     rf"(?: ?({_TIME}|tok(?:en)?s?/s))?(?:[\s,;|]|$)"
 )
-_RATE = re2.compile(r"(?i)(?:^|[\s~:=(])([0-9]+(?:\.[0-9]+)?) ?(?:tok(?:en)?s?|t)/s(?:ec(?:ond)?)?(?:[\s,;.)]|$)")
-_LABEL = re2.compile(r"(?:^|[\s,;(])([A-Za-z][\w.-]{0,40})=([A-Za-z][\w./:-]{0,80})(?:[\s,;)]|$)")
-_IMAGE = re2.compile(r"(?:^|[\s\"'(=])[a-z][\w.-]*(?:/[\w.-]+)*:(v?[0-9]+\.[0-9][\w.+-]*|[0-9a-f]{7,40})(?:[\s,;)\"':]|$)")
-_VERSION = re2.compile(
+_RATE = Pattern(r"(?i)(?:^|[\s~:=(])([0-9]+(?:\.[0-9]+)?) ?(?:tok(?:en)?s?|t)/s(?:ec(?:ond)?)?(?:[\s,;.)]|$)")
+_LABEL = Pattern(r"(?:^|[\s,;(])([A-Za-z][\w.-]{0,40})=([A-Za-z][\w./:-]{0,80})(?:[\s,;)]|$)")
+_IMAGE = Pattern(r"(?:^|[\s\"'(=])[a-z][\w.-]*(?:/[\w.-]+)*:(v?[0-9]+\.[0-9][\w.+-]*|[0-9a-f]{7,40})(?:[\s,;)\"':]|$)")
+_VERSION = Pattern(
     r"(?:^|[\s\"'(=@_-])(v[0-9]+(?:\.[0-9]+)+(?:[.-]?[a-z]+[0-9]*)*|[0-9]+\.[0-9]+\.[0-9]+(?:[.-]?(?:rc|post|dev|a|b)\.?[0-9]+)?)(?:[\s,;)\"':]|$)"
 )
-_MACHINE = re2.compile(
-    r"\b(?:[ABHLTV][0-9]{1,3}[0S]?|GB?[0-9]{2,3}|MI[0-9]{3}\w?|RTX ?\w+|Gaudi ?[0-9]|Instinct \w+|TPU ?v?\w+)\b"
-)
+_MACHINE = Pattern(r"\b(?:[ABHLTV][0-9]{1,3}[0S]?|GB?[0-9]{2,3}|MI[0-9]{3}\w?|RTX ?\w+|Gaudi ?[0-9]|Instinct \w+|TPU ?v?\w+)\b")
 """What cards a heading says were used."""
 
-_FLAG = re2.compile(r"(?:^|\s)(--[a-z][\w-]*)(?:[= ]([^\s-][^\s]*))?")
-_NO_MATTER = re2.compile(
+_FLAG = Pattern(r"(?:^|\s)(--[a-z][\w-]*)(?:[= ]([^\s-][^\s]*))?")
+_NO_MATTER = Pattern(
     r"(?i)port|host|seed|path|name|file|output|save|result|log|url|key|tokenizer|endpoint|dataset|model$|rm$|gpus$|ipc|shm"
 )
-_VARIANT = re2.compile(r"(?i)\b((?:with|without)(?: [A-Za-z][\w-]*){1,4})")
+_VARIANT = Pattern(r"(?i)\b((?:with|without)(?: [A-Za-z][\w-]*){1,4})")
 """How people say what one run had and another had not."""
 
-_HEADS = re2.compile(r"^\s*(?:#|\$ |> )")
+_HEADS = Pattern(r"^\s*(?:#|\$ |> )")
 """A remark or a command: what follows was run so. Rules of a table with a title in them divide one run."""
 
 _MEASURES = (
-    ("time to the first token", re2.compile(r"(?i)\bttft\b|\bttfb\b|time to (?:the )?first (?:token|byte)|first token")),
-    ("time per token", re2.compile(r"(?i)\btpot\b|time per (?:output )?token")),
-    ("time between tokens", re2.compile(r"(?i)\bitl\b|inter token|token latency|time between tokens")),
+    ("time to the first token", Pattern(r"(?i)\bttft\b|\bttfb\b|time to (?:the )?first (?:token|byte)|first token")),
+    ("time per token", Pattern(r"(?i)\btpot\b|time per (?:output )?token")),
+    ("time between tokens", Pattern(r"(?i)\bitl\b|inter token|token latency|time between tokens")),
     (
         "time of a request",
-        re2.compile(r"(?i)\be2el?\b|end to end|request (?:latency|time|duration)|^latency\b|\blatency$|^total\b"),
+        Pattern(r"(?i)\be2el?\b|end to end|request (?:latency|time|duration)|^latency\b|\blatency$|^total\b"),
     ),
-    ("throughput", re2.compile(r"(?i)throughput|\btok(?:en)?s? (?:s|per s(?:ec(?:ond)?)?)\b|^t s$|\btps\b|\bqps\b|\brps\b")),
+    ("throughput", Pattern(r"(?i)throughput|\btok(?:en)?s? (?:s|per s(?:ec(?:ond)?)?)\b|^t s$|\btps\b|\bqps\b|\brps\b")),
 )  # fmt: skip
 """What is measured, by the words of its name."""
 
-_NOT_MEASURED = re2.compile(r"(?i)\b(?:max|min|std|stdev|p99|p999|limit|timeout|target|slo|goodput|peak|requested)\b")
+_NOT_MEASURED = Pattern(r"(?i)\b(?:max|min|std|stdev|p99|p999|limit|timeout|target|slo|goodput|peak|requested)\b")
 """Of few requests the extremes say nothing; what is asked for is not measured."""
 
-_LOAD = re2.compile(
+_LOAD = Pattern(
     r"(?i)concurren|\brate\b|request|prompt|input|generated|output|\busers?\b|\bclients?\b|batch|\bn\b|tokens|\blen|http|status|code"
 )
-_NO_LOAD = re2.compile(r"(?i)peak|success|fail|error|throughput|duration")
-_STATS = (("p50", re2.compile(r"(?i)median|\bp50\b")), ("mean", re2.compile(r"(?i)mean|avg|average")))
+_NO_LOAD = Pattern(r"(?i)peak|success|fail|error|throughput|duration")
+_STATS = (("p50", Pattern(r"(?i)median|\bp50\b")), ("mean", Pattern(r"(?i)mean|avg|average")))
 
 
-_MAY_MEASURE = re2.compile(
+_MAY_MEASURE = Pattern(
     rb"(?i)^\s*[#$>|]|\x{2502}|\x{2503}|tt[fl][tb]|tpot|\bitl|e2e|throughput|latency|tok|\bt/s|total|time to|reque|concurren"
     rb"|[0-9]\.[0-9]+\.[0-9]"
 )
@@ -296,7 +293,7 @@ def _measure_of(name: str, its: str) -> tuple[str, str, float] | None:
         return None
 
 
-_OF_AN_ENGINE = re2.compile(r"(?i)\b(?:avg|gen|generation|prompt|decode|prefill|last)\b")
+_OF_AN_ENGINE = Pattern(r"(?i)\b(?:avg|gen|generation|prompt|decode|prefill|last)\b")
 """How engines call what they make just now, which is as much as they are asked for."""
 
 

@@ -4,14 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import NamedTuple
 
-import re2
-
 from triage.classes import dataclass
+from triage.patterns import Pattern
 
-_RULE = re2.compile(r"^[\s|:+=\x{2500}-\x{257F}-]*$")
-_CELL = re2.compile(r"^[~*`\s]*([0-9][0-9,]*(?:\.[0-9]+)?)\s*([A-Za-z\x{b5}][\w/]*)?(?:\s*(?:\x{b1}|\+/-).*)?[*`\s]*$")
-_NAMED = re2.compile(r"^(.*?)\s*[(\[]([\w./%]{1,20})[)\]]$")
-_OF_VERSIONS = re2.compile(r"(?i)^(?:\w+ )?(?:version|image|build|release|tag|commit|revision)$")
+_RULE = Pattern(r"^[\s|:+=\x{2500}-\x{257F}-]*$")
+_CELL = Pattern(r"^[~*`\s]*([0-9][0-9,]*(?:\.[0-9]+)?)\s*([A-Za-z\x{b5}][\w/]*)?(?:\s*(?:\x{b1}|\+/-).*)?[*`\s]*$")
+_NAMED = Pattern(r"^(.*?)\s*[(\[]([\w./%]{1,20})[)\]]$")
+_OF_VERSIONS = Pattern(r"(?i)^(?:\w+ )?(?:version|image|build|release|tag|commit|revision)$")
 _MAX_CELLS = 40
 
 

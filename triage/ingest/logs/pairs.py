@@ -3,10 +3,9 @@
 from dataclasses import field
 from typing import NamedTuple
 
-import re2
-
 from triage.classes import dataclass
 from triage.ingest.logs.templates import template_of
+from triage.patterns import Pattern
 
 BEGINS = (
     r"\b(?:begin(?:s|ning)?|start(?:s|ing)?|loading|compiling|recompiling|building|captur(?:e|ing)|initiali[sz]ing|(?:auto)?tuning|warming"
@@ -26,13 +25,13 @@ _TURNS = frozenset(
 )  # fmt: skip
 """Stems of words that turn, or say nothing of what."""
 
-_ENDING = re2.compile(r"(?:ing|ed|es|s|e)$")
+_ENDING = Pattern(r"(?:ing|ed|es|s|e)$")
 _IRREGULAR = {"built": "build"}
-_SENTENCE = re2.compile(r"[.;,]\s|\.\.\.|\s-\s|[({=]")
-_WORD = re2.compile(r"[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*")
-_MANY = re2.compile(r"\b(?:request|response|batch|session|connection|stream|prefill|decode|sequence|client|slot)s?\b|\bhttp\b")
+_SENTENCE = Pattern(r"[.;,]\s|\.\.\.|\s-\s|[({=]")
+_WORD = Pattern(r"[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*")
+_MANY = Pattern(r"\b(?:request|response|batch|session|connection|stream|prefill|decode|sequence|client|slot)s?\b|\bhttp\b")
 
-_PROGRESS = re2.compile(r"\d ?%|\b\d+ ?/ ?\d+\b")
+_PROGRESS = Pattern(r"\d ?%|\b\d+ ?/ ?\d+\b")
 """A bar or a count of progress: every line of it says that something is done."""
 
 _OPEN = 32

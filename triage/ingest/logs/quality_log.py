@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from math import sqrt
 
 import numpy as np
-import re2
 
 from triage.classes import dataclass
 from triage.ingest.logs.emitters import Subjects
 from triage.ingest.logs.redaction import redacted_bytes
 from triage.model.recording import Event, Origin, Series, Subject, Window
 from triage.model.vocabulary import Scope
+from triage.patterns import Pattern
 
 MIN_ANSWERS = 8
 """Fewer answers than this prove no drop; with eight three standard errors are more than half of the scale."""
@@ -28,10 +28,10 @@ BIN = 60.0
 """One run of a suite takes some seconds per target, so results of one minute belong together."""
 
 _MAX_RESULTS = 20_000
-_PAIR = re2.compile(rb'\b([A-Za-z_]\w*)"?[=:] ?"?([^\s",;}]+)')
-_SCORE = re2.compile(rb"^(\d{1,6})/(\d{1,6})$")
-_SHARE = re2.compile(rb"^(0?\.\d+|1(?:\.0+)?)$|^(\d{1,3}(?:\.\d+)?)%$")
-_SCORE_NAME = re2.compile(
+_PAIR = Pattern(rb'\b([A-Za-z_]\w*)"?[=:] ?"?([^\s",;}]+)')
+_SCORE = Pattern(rb"^(\d{1,6})/(\d{1,6})$")
+_SHARE = Pattern(rb"^(0?\.\d+|1(?:\.0+)?)$|^(\d{1,3}(?:\.\d+)?)%$")
+_SCORE_NAME = Pattern(
     rb"(?i)^(?:ok|(?:[a-z]+_)*(?:pass|passed|passing|correct|match|matches|matched|score|accuracy|right)(?:_(?:rate|ratio|share|pct|answers))?)$"
 )
 """Names of shares of right answers: ``answers_correct``, ``pass_rate``, ``golden_match``."""
@@ -48,7 +48,7 @@ _WRONG = frozenset({b"0", b"false", b"False", b"no", b"fail", b"down", b"bad", b
 _SIZES = frozenset({b"n", b"prompts", b"samples", b"questions", b"answers", b"total", b"cases"})
 """Names of the number of questions, where a score is given as a share."""
 
-_GROUP = re2.compile(
+_GROUP = Pattern(
     rb"(?i)^(?:[a-z]+_)?(?:pool|pod|replica|backend|upstream|endpoint|engine|instance|worker|target|lane|arm|variant|version|image|model"
     rb"|revision|release|deployment|track|region|zone|cluster|cell|site|dc|datacenter|shard|platform|host|node|gpu|card)$"
 )

@@ -6,8 +6,6 @@ from dataclasses import replace
 from functools import partial
 from math import inf
 
-import re2
-
 from triage.classes import dataclass
 from triage.ingest.logs.access_log import AccessLine, Alike, parse_access, parse_call
 from triage.ingest.logs.access_summary import AccessSummary
@@ -34,13 +32,14 @@ from triage.ingest.logs.timestamps import Clock
 from triage.ingest.logs.volume import Volume
 from triage.model.recording import Event, Fact, Histogram, Series, Subject
 from triage.model.vocabulary import Scope
+from triage.patterns import Pattern
 
 _REQUEST_MARKS = (b" HTTP/", b"text_generation_router", b"log_server_r", b"[GIN]")
 
 _RAY_REQUEST = b" -- "
 """Stands in Ray Serve between the id of a request and what was asked for."""
 
-_NAMES_POD = re2.compile(r"\bpod[ :=]+\"?(?:[a-z0-9.-]+/)?([a-z0-9][a-z0-9.-]*-[a-z0-9.-]*[a-z0-9])\b")
+_NAMES_POD = Pattern(r"\bpod[ :=]+\"?(?:[a-z0-9.-]+/)?([a-z0-9][a-z0-9.-]*-[a-z0-9.-]*[a-z0-9])\b")
 
 _OF_THE_CLUSTER = frozenset({"kube-events", "kubelet", "runtime", "other"})
 """Emitters whose own words an event of the cluster may be."""
@@ -51,7 +50,7 @@ _CALLERS = frozenset({"client", "other"})
 _TALKATIVE = frozenset({"engine", "gateway", "kernel", "kubelet", "kube-events", "journal", "dns", "etcd", "prometheus", "ray"})
 """Programs that write many lines of their own; what somebody measured stands in other texts, or among an engine's."""
 
-_WORD = re2.compile(rb"[A-Za-z]{3}")
+_WORD = Pattern(rb"[A-Za-z]{3}")
 
 _CUT = 60.0
 """Chosen: seconds from the window's begin within which the first line of a log stands that was cut there: of a quiet log the

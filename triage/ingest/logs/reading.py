@@ -6,8 +6,6 @@ from datetime import UTC, datetime
 from itertools import chain, islice
 from pathlib import Path
 
-import re2
-
 from triage.classes import dataclass
 from triage.ingest.logs.context import MODEL_SERVER, Context, Owned
 from triage.ingest.logs.emitters import Emitter, Subjects, emitter_of, emitter_within, is_engines
@@ -22,6 +20,7 @@ from triage.ingest.logs.shown import Exposed
 from triage.ingest.logs.timestamps import Clock, boot_time
 from triage.model.recording import Event, Fact, Histogram, Recording, Series, Source, SourceState, Subject, Window
 from triage.model.vocabulary import Scope
+from triage.patterns import Pattern
 
 MAX_DOCUMENT = 64 << 20
 """Bytes of a single JSON document (``kubectl get events -o json``) that are read."""
@@ -65,7 +64,7 @@ class LogReading:
         )
 
 
-_ASSIGNED = re2.compile(r"\bassigned (?:(?:\S+/)?\S+ )?to ([\w.-]+)")
+_ASSIGNED = Pattern(r"\bassigned (?:(?:\S+/)?\S+ )?to ([\w.-]+)")
 
 
 _PLACING = ("Scheduled", "Binding", PLACED)
@@ -126,8 +125,8 @@ def read_logs(
     )
 
 
-_POD = re2.compile(rb"(?:\bpod/|^Name: +|\bpod=\"[^\"/]{0,63}/)([a-z0-9][a-z0-9.-]*)")
-_LISTED = re2.compile(rb"^(?:[a-z0-9-]+ +)?([a-z0-9][a-z0-9.-]*-[a-z0-9.-]*[a-z0-9]) +\d{1,3}/\d{1,3} +[A-Z][A-Za-z:]+ ")
+_POD = Pattern(rb"(?:\bpod/|^Name: +|\bpod=\"[^\"/]{0,63}/)([a-z0-9][a-z0-9.-]*)")
+_LISTED = Pattern(rb"^(?:[a-z0-9-]+ +)?([a-z0-9][a-z0-9.-]*-[a-z0-9.-]*[a-z0-9]) +\d{1,3}/\d{1,3} +[A-Z][A-Za-z:]+ ")
 """A row of a list of pods."""
 
 

@@ -1,6 +1,6 @@
 """Takes out of a log line what must not be kept: escape sequences, control characters, secrets, users' and models' words."""
 
-import re2
+from triage.patterns import Pattern
 
 MAX_TEXT = 500
 """Longest text that is kept of a line, in characters."""
@@ -8,11 +8,11 @@ MAX_TEXT = 500
 _MAX_INPUT = 16 * 1024
 
 _ESCAPE = r"(?:\x1b|#033|\\x1b|\\u001b)(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])"
-_ESCAPES = re2.compile(_ESCAPE.encode())
-_ESCAPES_OF_TEXT = re2.compile(_ESCAPE)
-_CONTROL = re2.compile(r"[\x00-\x1f\x7f-\x9f\x{200b}-\x{200f}\x{2028}-\x{202e}\x{2060}-\x{2069}\x{feff}]+")
+_ESCAPES = Pattern(_ESCAPE.encode())
+_ESCAPES_OF_TEXT = Pattern(_ESCAPE)
+_CONTROL = Pattern(r"[\x00-\x1f\x7f-\x9f\x{200b}-\x{200f}\x{2028}-\x{202e}\x{2060}-\x{2069}\x{feff}]+")
 
-_PROMPT = re2.compile(
+_PROMPT = Pattern(
     rb"(?i)(?:received request .*?|receive: obj=|finish: obj=|request (?:body|data|payload).*?)?"
     rb"[\"']?\b(?:prompt(?:_token_ids|_text)?|messages|input_ids|inputs|text)[\"']?\s*[:=]\s*[\"'\[{(]"
 )
@@ -21,7 +21,7 @@ _PROMPT_WORDS = (
     b"input_ids", b'"inputs"',
 )  # fmt: skip
 
-_ANSWER = re2.compile(
+_ANSWER = Pattern(
     rb"(?i)(?:generated (?:response|text|output)|model(?:'s)? (?:output|answer))\b.*?[:=]\s"
     rb"|[\"']role[\"']\s*:\s*[\"'](?:user|assistant|system|tool)\b."
 )
@@ -50,13 +50,13 @@ _SECRETS: tuple[tuple[str, str], ...] = (
     (r"(://[^/\s:@]+):[^@/\s]+@", r"\1:[removed]@"),
     (r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*", "[removed]"),
 )
-_SUSPECT = re2.compile(
+_SUSPECT = Pattern(
     r"(?i)cookie|authorization|api[_-]?key|auth[_-]?token|bearer|basic|access[_-]?key|secret|passw|pwd|private|[_-]token|credential"
     r"|\b(?:sk|pk|rk|nvapi)-|hf_|gh[pousr]_|xox|AKIA|AIza|eyJ|://[^/\s:@]+:"
 )
 """What every secret that is looked for has in common with many other texts: without it, nothing needs to be looked for."""
 
-_SECRET_PATTERNS = tuple((re2.compile(pattern), replacement) for pattern, replacement in _SECRETS)
+_SECRET_PATTERNS = tuple((Pattern(pattern), replacement) for pattern, replacement in _SECRETS)
 
 
 def without_escapes(line: bytes) -> bytes:

@@ -15,6 +15,7 @@ from triage.classes import dataclass
 from triage.errors import ConfigError
 from triage.ingest.logs.durations import clock
 from triage.model.checked import Checked, Such, spelt
+from triage.patterns import Pattern
 
 Role = Literal["cause", "consequence", "info"]
 Severity = Literal["info", "warning", "critical"]
@@ -32,10 +33,10 @@ engine, the words 0.065 s; where it stands it takes 2 microseconds a line instea
 GAP = r"[^a-zA-Z0-9\n]{0,3}"
 """What a blank in a concept stands for: ``out of memory`` is also ``OutOfMemory`` and ``out_of_memory``."""
 
-_CLASSES = re2.compile(r"(\[\^?\]?(?:\\.|[^\]\\])*\])")
+_CLASSES = Pattern(r"(\[\^?\]?(?:\\.|[^\]\\])*\])")
 """Classes of characters, in which a blank is a blank."""
 
-NAMED = re2.compile(r"\{([a-z_]+)\}")
+NAMED = Pattern(r"\{([a-z_]+)\}")
 """A concept of the lexicon in a group."""
 
 
@@ -307,7 +308,7 @@ class SignatureBook:
 # ---------------------------------------------------------------- lines whose numbers decide what they mean
 
 _UNITS = {"k": 2.0**10, "m": 2.0**20, "g": 2.0**30}
-_SIZE = re2.compile(r"(?i)([\d.]+) ?([kmg])i?b")
+_SIZE = Pattern(r"(?i)([\d.]+) ?([kmg])i?b")
 _TAKEN_SHARE = 0.1
 """Share of a card that a context and a framework may take before anything is loaded: some 1.5 GiB, so 6 % of a small card."""
 

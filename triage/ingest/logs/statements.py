@@ -7,11 +7,10 @@ quotes, ``expected X got Y``, counts by group.
 from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
-import re2
-
 from triage.ingest.logs.durations import longest_in, unit
 from triage.ingest.logs.signatures import Compiled, Concepts, Patterns, group_of, searched
 from triage.model.recording import Subject
+from triage.patterns import Pattern
 
 CLASSES = (
     "unreachable", "unresolved", "denied", "limited", "exhausted", "timed-out", "slow", "lost", "overridden", "mismatch",
@@ -36,10 +35,10 @@ class Said(NamedTuple):
     fields: Mapping[str, str]
 
 
-_ADDRESS = re2.compile(
+_ADDRESS = Pattern(
     rb"\b(\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?::\d{1,5})?)\b|\b((?:[A-Za-z][\w-]*\.)*[A-Za-z][\w-]*:\d{2,5})(?:[^\w.:]|$)|(\[[0-9a-fA-F:]+\]:\d+)"
 )
-_SOURCE = re2.compile(rb"\.(?:py|cc|cpp|cu|h|hpp|go|rs|c|java|ts|js):\d+$")
+_SOURCE = Pattern(rb"\.(?:py|cc|cpp|cu|h|hpp|go|rs|c|java|ts|js):\d+$")
 
 
 def address_in(line: bytes) -> str:
@@ -140,10 +139,10 @@ def _completed(name: str, fields: dict[str, str], line: bytes) -> dict[str, str]
 
 
 _NUMBERED = rb"[\"']?[=: (]+(\d+(?:\.\d+)?) ?(ms|msecs?|milliseconds?|s|secs?|seconds?|m|min|minutes?)?\b"
-_LIMIT = re2.compile(
+_LIMIT = Pattern(
     rb"(?i)\b(?:time ?-?_?out|deadline|limit)(?:[ _](?:passed|value|set|configured|of|was|is|seconds|secs?|ms|s))*" + _NUMBERED
 )
-_WAITED = re2.compile(
+_WAITED = Pattern(
     rb"(?i)\b(?:time[ _]taken|took|elapsed|waited|duration|after|latency)(?:[ _](?:seconds|secs?|ms|s))?" + _NUMBERED
 )
 """How long somebody may wait, and how long he did, by their names."""
@@ -182,10 +181,10 @@ _COUNTS = (
 )
 """A field that counts something good, something bad, or both together."""
 
-_FIELD = re2.compile(rb"[\"']?([A-Za-z_][\w.-]*)[\"']?\s?[=:]\s?[\"']?([^\s,;\"'{}\[\]]+)")
-_NUMBER = re2.compile(rb"^\d+(?:\.\d+)?%?$")
-_SHARE = re2.compile(rb"^(\d+)/(\d+)$")
-_GROUP_VALUE = re2.compile(rb"^[A-Za-z][\w./:@-]{0,80}$")
+_FIELD = Pattern(rb"[\"']?([A-Za-z_][\w.-]*)[\"']?\s?[=:]\s?[\"']?([^\s,;\"'{}\[\]]+)")
+_NUMBER = Pattern(rb"^\d+(?:\.\d+)?%?$")
+_SHARE = Pattern(rb"^(\d+)/(\d+)$")
+_GROUP_VALUE = Pattern(rb"^[A-Za-z][\w./:@-]{0,80}$")
 _NO_GROUP = frozenset(
     {"level", "lvl", "severity", "msg", "message", "time", "ts", "timestamp", "logger", "caller", "id", "request_id"}
 )
@@ -225,15 +224,15 @@ _ACTS = (
     r"|action[\"']?[=:] ?[\"']?\w+)\b"
 )
 _VERB = searched("statement acted", _ACTS)
-_NAME = re2.compile(
+_NAME = Pattern(
     rb"\b((?:GPU|MIG)-[0-9a-f]{8}-[0-9a-f-]{4,})|\b((?:pod|node|deployment|deploy|statefulset|replicaset|daemonset|job|service)s?/[\w.-]*\w)"
     rb"|\b([a-z][a-z0-9]*(?:-[a-z0-9]+)*-[0-9a-f]{6,10}-[a-z0-9]{5})\b|\b([A-Za-z][\w]*(?:[-.][\w]+)+)\b|\b([a-z]\w{2,40})\b"
 )
 """What may name a target: a card, ``pod/NAME``, a pod by its form; the last two only if the recording knows the name."""
 
 _BY_FORM = 3
-_ACTOR = re2.compile(rb"(?i)\b(?:by|actor|user|component|controller|logger|source)[\"']?[=: ]+[\"']?([A-Za-z][\w./@:-]*\w)")
-_ACTION = re2.compile(rb"(?i)^action")
+_ACTOR = Pattern(rb"(?i)\b(?:by|actor|user|component|controller|logger|source)[\"']?[=: ]+[\"']?([A-Za-z][\w./@:-]*\w)")
+_ACTION = Pattern(rb"(?i)^action")
 _MAX_NAMES = 40
 
 

@@ -2,9 +2,9 @@
 
 import hashlib
 
-import re2
+from triage.patterns import Pattern
 
-_MASKED = re2.compile(
+_MASKED = Pattern(
     r"(?:\"[^\"\n]{0,400}\"|'[^'\n]{0,400}'|`[^`\n]{0,400}`)"
     r"|(?:https?|dyn|tcp|grpc|ws|s3|gs|file|ipc)://[^\s\"',;)\]}]+"
     r"|(?:/[\w.@:+-]+){2,}/?"
@@ -15,7 +15,7 @@ _MASKED = re2.compile(
 )
 """Quoted values, addresses, paths, UUIDs, names of pods, hashes, and every word or number with a digit in it (so times, too)."""
 
-_MASKS = re2.compile(r"#(?:[ ,;]*#)+")
+_MASKS = Pattern(r"#(?:[ ,;]*#)+")
 
 MASK = "#"
 MAX_TEMPLATE = 160

@@ -4,9 +4,8 @@ from calendar import timegm
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-import re2
-
 from triage.model.recording import Window
+from triage.patterns import Pattern
 
 _HEAD = 160
 """A stamp begins in the first bytes of a line; a date further on is part of the message."""
@@ -34,16 +33,16 @@ _FORMS: tuple[tuple[str, bytes], ...] = (
 STAMP = b"|".join(b"(?:" + pattern.removeprefix(b"^") + b")" for _, pattern in _FORMS)
 """RE2 of a stamp in any form, wherever it stands."""
 
-_STAMP = re2.compile(b"|".join(b"(" + pattern + b")" for _, pattern in _FORMS))
-_KEYED = re2.compile(
+_STAMP = Pattern(b"|".join(b"(" + pattern + b")" for _, pattern in _FORMS))
+_KEYED = Pattern(
     rb'"(?:@timestamp|timestamp|ts|time|start_time|asctime)": ?"?(?:(\d{4}-\d\d-\d\d[T ]'
     + _CLOCK
     + _FRACTION
     + rb"(?: ?(?:Z|[+-]\d\d:?\d\d))?)|(\d{10}(?:\.\d{1,9})?)(\d{3})?\b)"
 )
 _NAMES = tuple(name for name, _ in _FORMS)
-_SINGLE = {name: re2.compile(pattern) for name, pattern in _FORMS}
-_ANCHOR = re2.compile(rb"\[ *(\d+\.\d+)\].*(?:audit\((\d{10}\.\d+):|setting system clock to .*\((\d{10})\))")
+_SINGLE = {name: Pattern(pattern) for name, pattern in _FORMS}
+_ANCHOR = Pattern(rb"\[ *(\d+\.\d+)\].*(?:audit\((\d{10}\.\d+):|setting system clock to .*\((\d{10})\))")
 _DAY = 86400.0
 _SLACK = _DAY
 """How far after the window a stamp without year or day may lie: clocks differ, and a log is read on after the window."""

@@ -2,15 +2,14 @@
 
 from itertools import pairwise
 
-import re2
-
 from triage.ingest.logs.joining import Raised, Trace
 from triage.ingest.logs.redaction import redacted_bytes
+from triage.patterns import Pattern
 
-_FRAME = re2.compile(rb"File \"([^\"]+)\", line (\d+), in ([\w<>.]+)")
-_INDENTED = re2.compile(rb"(?:^|[^ ]) {4,}[^ ]|\t")
+_FRAME = Pattern(rb"File \"([^\"]+)\", line (\d+), in ([\w<>.]+)")
+_INDENTED = Pattern(rb"(?:^|[^ ]) {4,}[^ ]|\t")
 """A line of a program's text stands further in than the line of its frame, behind whatever a logger writes before it."""
-_LIBRARY = re2.compile(
+_LIBRARY = Pattern(
     rb"/lib/python\d|<frozen|^<"
     rb"|^(?:site|dist)-packages/(?:torch|triton|numpy|asyncio|uvicorn|uvloop|starlette|fastapi|anyio|concurrent|multiprocessing|zmq|grpc|ray|click|typer"
     rb"|huggingface_hub|transformers|requests|urllib3|aiohttp|httpx|httpcore|openai|pydantic\w*|safetensors|tokenizers|redis|prisma|sqlalchemy"

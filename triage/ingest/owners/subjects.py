@@ -15,6 +15,7 @@ from triage.ingest.raw import Layout, Layouts, RawSeries, metrics_of
 from triage.model.recording import Subject
 from triage.model.service import Service
 from triage.model.vocabulary import Scope
+from triage.patterns import Pattern
 
 SERVICE_LABELS = (
     "service", "service_name", "app", "app_kubernetes_io_name", "app_kubernetes_io_instance", "model_name", "served_model_name",
@@ -63,10 +64,10 @@ _KINDS = (
 _CARDS_OF_A_NODE = 8
 """The most cards that machines in use have, but for a few; a replica with more stands on several."""
 
-_SERVING_IMAGE = re2.compile(r"(?i)\b(?:vllm|sglang|tensorrt|trtllm|triton|tgi|text-generation|llama|ollama|lmdeploy|dynamo)")
+_SERVING_IMAGE = Pattern(r"(?i)\b(?:vllm|sglang|tensorrt|trtllm|triton|tgi|text-generation|llama|ollama|lmdeploy|dynamo)")
 """Images of engines, by the engine's name: another container on the same host is a database or an exporter."""
 
-_BARE_NAME = re2.compile(r"[A-Za-z][\w-]*")
+_BARE_NAME = Pattern(r"[A-Za-z][\w-]*")
 """A host's name without a domain; no address is one."""
 
 _ID = "[bcdfghjklmnpqrstvwxz2456789]"
@@ -579,7 +580,7 @@ def _makers(owners: Collection[tuple[str, str]]) -> frozenset[str]:
     return frozenset(_TEMPLATE.sub("", owner) if kind == "ReplicaSet" else owner for kind, owner in known)
 
 
-_TEMPLATE = re2.compile(rf"-{_ID}{{5,10}}$")
+_TEMPLATE = Pattern(rf"-{_ID}{{5,10}}$")
 """Hash of a pod template, with which a deployment names its replica sets; one that somebody made by hand has none."""
 
 
@@ -619,10 +620,10 @@ def _sizes_of_generations(engines: Sequence[_Engine]) -> frozenset[int]:
     return frozenset(sets.values()) if len(sets) > 1 else frozenset()
 
 
-_OF_SET = re2.compile(rf"^(.+-{_ID}{{5,10}})-[a-z0-9]{{5}}$")
+_OF_SET = Pattern(rf"^(.+-{_ID}{{5,10}})-[a-z0-9]{{5}}$")
 """A pod of a replica set that a deployment made."""
 
-_POD = re2.compile(rf"-(?:\d{{1,4}}|{_ID}{{5,10}}-[a-z0-9]{{5}}|[a-z0-9]{{5}})$")
+_POD = Pattern(rf"-(?:\d{{1,4}}|{_ID}{{5,10}}-[a-z0-9]{{5}}|[a-z0-9]{{5}})$")
 """What makes a workload's name that of one of its pods."""
 
 

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
-import re2
-
 from triage.ingest.owners.subjects import Selection
 from triage.ingest.raw import RawSeries
 from triage.model.recording import Fact, Subject
 from triage.model.vocabulary import Scope
+from triage.patterns import Pattern
 
 TRAITS: Mapping[str, str] = {
     "version": "version",
@@ -36,10 +35,10 @@ TRAITS: Mapping[str, str] = {
 }
 """Label of a target -> key of the fact; of several labels of one key the first counts. ``release`` is the pod template's hash."""
 
-_RELEASE = re2.compile(r".+-([bcdfghjklmnpqrstvwxz2456789]{6,10})-[bcdfghjklmnpqrstvwxz2456789]{5}")
+_RELEASE = Pattern(r".+-([bcdfghjklmnpqrstvwxz2456789]{6,10})-[bcdfghjklmnpqrstvwxz2456789]{5}")
 """Name of a pod that a deployment made: deployment, hash of the template, five signs of its own."""
 
-_DIGEST = re2.compile(r"sha256:[0-9a-f]{12,64}")
+_DIGEST = Pattern(r"sha256:[0-9a-f]{12,64}")
 
 
 def replica_traits(

@@ -7,7 +7,6 @@ program calls its lines: ``Mean TTFT (ms)``, ``Time To First Token (ms)`` under 
 from collections.abc import Iterator
 
 import numpy as np
-import re2
 
 from triage.ingest.logs.durations import span
 from triage.ingest.logs.redaction import redacted_bytes
@@ -15,48 +14,49 @@ from triage.ingest.logs.shown.form import Shown, Spread, Take
 from triage.ingest.logs.shown.quantities import quantity
 from triage.model.recording import Subject
 from triage.model.vocabulary import Scope
+from triage.patterns import Pattern
 
-_BANNER = re2.compile(
+_BANNER = Pattern(
     rb"(?i)^=+ ?[\w -]*\bbenchmark[\w -]*\bresults? ?=+$|(?:genai-?perf|aiperf) \| |^Running [\d.]+\w+ test @ |^Summary:\s*$"
     rb"|^ *(?:checks|http_req_\w+|iteration_duration)\.{2,}: "
 )
 _LATENCIES = (
-    ("client.ttft", re2.compile(r"\bttft\b|time to (?:the )?first token")),
-    ("client.itl", re2.compile(r"\bitl\b|inter[ -]?token|\btpot\b|time per output token")),
+    ("client.ttft", Pattern(r"\bttft\b|time to (?:the )?first token")),
+    ("client.itl", Pattern(r"\bitl\b|inter[ -]?token|\btpot\b|time per output token")),
     (
         "client.latency",
-        re2.compile(r"\be2el?\b|end[ -]to[ -]end|request latency|http req duration|^latency$|^(?:average|slowest)$"),
+        Pattern(r"\be2el?\b|end[ -]to[ -]end|request latency|http req duration|^latency$|^(?:average|slowest)$"),
     ),
 )
 """Which latency a name means; the first that fits counts."""
 
-_QUANTILE = re2.compile(r"\bp\(?(\d{1,2}(?:\.\d+)?)\)?(?:\b|$)|(?:^| )(\d{1,2}(?:\.\d+)?)%(?: |$)")
+_QUANTILE = Pattern(r"\bp\(?(\d{1,2}(?:\.\d+)?)\)?(?:\b|$)|(?:^| )(\d{1,2}(?:\.\d+)?)%(?: |$)")
 _STATISTICS = (
-    ("mean", re2.compile(r"\b(?:mean|avg|average)\b")), ("0.5", re2.compile(r"\b(?:median|med)\b")),
-    ("1", re2.compile(r"\b(?:max|slowest)\b")),
+    ("mean", Pattern(r"\b(?:mean|avg|average)\b")), ("0.5", Pattern(r"\b(?:median|med)\b")),
+    ("1", Pattern(r"\b(?:max|slowest)\b")),
 )  # fmt: skip
 _COUNTS = (
-    ("failed", re2.compile(r"\b(?:failed|errored|unsuccessful) requests?\b|\brequest errors?\b|\berror(?:ed)? count\b")),
-    ("ended", re2.compile(r"\b(?:successful|completed) requests?\b|\brequest count\b|^completed$")),
-    ("seconds", re2.compile(r"\b(?:benchmark|test) duration\b|^duration$|^total$")),
-    ("rate", re2.compile(r"\b(?:traffic )?request rate\b|request rate configured")),
-    ("concurrency", re2.compile(r"\b(?:max\w*|peak) (?:request )?concurrency\b")),
+    ("failed", Pattern(r"\b(?:failed|errored|unsuccessful) requests?\b|\brequest errors?\b|\berror(?:ed)? count\b")),
+    ("ended", Pattern(r"\b(?:successful|completed) requests?\b|\brequest count\b|^completed$")),
+    ("seconds", Pattern(r"\b(?:benchmark|test) duration\b|^duration$|^total$")),
+    ("rate", Pattern(r"\b(?:traffic )?request rate\b|request rate configured")),
+    ("concurrency", Pattern(r"\b(?:max\w*|peak) (?:request )?concurrency\b")),
 )
 """What other numbers mean, by their names."""
 
-_ENTRY = re2.compile(
+_ENTRY = Pattern(
     r"^ *([A-Za-z][^:|│┃=]{1,70}?)(?: \((ms|s|us|sec|secs)\))?(?: \([^)]*\))?:\s+([\w.,]+)(?:\s*(ms|s|us|secs?))?\s*$"
 )
-_BAR = re2.compile(r"[│┃|]")
-_PAIR = re2.compile(r"([a-z]+(?:\(\d+(?:\.\d+)?\))?)=([\d.]+\w*)")
-_DOTTED = re2.compile(r"^ *([a-z_]+)(?:\{[^}]*\})?\.{2,}: (.*)$")
-_IN_SECONDS = re2.compile(r"^ *(\d{1,2}(?:\.\d+)?)%(?: in)? +([\d.]+) ?(secs|ms|s|us|m)?$")
-_STATUS = re2.compile(r"^ *\[(\d{3})\]\s+(\d+) responses")
-_WRK = re2.compile(
+_BAR = Pattern(r"[│┃|]")
+_PAIR = Pattern(r"([a-z]+(?:\(\d+(?:\.\d+)?\))?)=([\d.]+\w*)")
+_DOTTED = Pattern(r"^ *([a-z_]+)(?:\{[^}]*\})?\.{2,}: (.*)$")
+_IN_SECONDS = Pattern(r"^ *(\d{1,2}(?:\.\d+)?)%(?: in)? +([\d.]+) ?(secs|ms|s|us|m)?$")
+_STATUS = Pattern(r"^ *\[(\d{3})\]\s+(\d+) responses")
+_WRK = Pattern(
     r"^ *(?:Latency +(\S+) +\S+ +(\S+) |(\d+) requests in (\S+?), |Non-2xx or 3xx responses: (\d+)|Socket errors: (.*)$)"
 )
-_RULER = re2.compile(r"^[ =+┏┗┡└┌├━─┳╇┻┴┼┐┘┤┓┛┩│-]*$|^ *-{3,}.*-{3,} *$")
-_TITLE = re2.compile(r"^[A-Za-z ]+:\s*$|^\W*[A-Za-z][\w |-]*\W*$")
+_RULER = Pattern(r"^[ =+┏┗┡└┌├━─┳╇┻┴┼┐┘┤┓┛┩│-]*$|^ *-{3,}.*-{3,} *$")
+_TITLE = Pattern(r"^[A-Za-z ]+:\s*$|^\W*[A-Za-z][\w |-]*\W*$")
 
 
 def begins(line: bytes) -> bool:

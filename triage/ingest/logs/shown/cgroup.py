@@ -2,14 +2,13 @@
 
 from pathlib import PurePosixPath
 
-import re2
-
 from triage.ingest.logs.shown.form import Shown, Take
+from triage.patterns import Pattern
 
-_COMMAND = re2.compile(rb"\bcat\b([^|;&<>]*)")
-_PATH = re2.compile(rb"(/(?:sys/fs/cgroup|proc)/[\w./-]{1,200})")
-_VALUE = re2.compile(rb"^(max|\d{1,19})(?: (\d{1,19}))?\s*$")
-_NAMED = re2.compile(rb"^([a-z_]{1,40}) (\d{1,19})\s*$")
+_COMMAND = Pattern(rb"\bcat\b([^|;&<>]*)")
+_PATH = Pattern(rb"(/(?:sys/fs/cgroup|proc)/[\w./-]{1,200})")
+_VALUE = Pattern(rb"^(max|\d{1,19})(?: (\d{1,19}))?\s*$")
+_NAMED = Pattern(rb"^([a-z_]{1,40}) (\d{1,19})\s*$")
 
 _LEVELS: dict[str, tuple[str, float]] = {
     "pids.current": ("container.threads", 1.0),

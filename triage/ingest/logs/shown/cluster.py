@@ -1,7 +1,5 @@
 """Tables of ``kubectl``: nodes, workloads, autoscalers, and what pods and nodes use."""
 
-import re2
-
 from triage.ingest.logs.changes import KubeEvent
 from triage.ingest.logs.durations import age_of
 from triage.ingest.logs.shown.form import Shown
@@ -9,6 +7,7 @@ from triage.ingest.logs.shown.quantities import cores, quantity, size
 from triage.ingest.logs.shown.tables import Row, Table
 from triage.model.recording import Subject
 from triage.model.vocabulary import Scope
+from triage.patterns import Pattern
 
 
 def _node(shown: Shown, row: Row) -> None:
@@ -45,7 +44,7 @@ def _workload(shown: Shown, row: Row) -> None:
 _YOUNG = 300.0
 """Seconds within which an autoscaler may not have read its metric yet: rounds of its loop (15 s), a pod's first scrapes."""
 
-_TARGET = re2.compile(r"(?:^|[ ,])(?:[\w./-]+: )?(<unknown>|[\d.]+[a-zA-Z%]*)/([\d.]+[a-zA-Z%]*)")
+_TARGET = Pattern(r"(?:^|[ ,])(?:[\w./-]+: )?(<unknown>|[\d.]+[a-zA-Z%]*)/([\d.]+[a-zA-Z%]*)")
 
 
 def _autoscaler(shown: Shown, row: Row) -> None:

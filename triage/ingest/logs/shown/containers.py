@@ -1,16 +1,15 @@
 """Containers of one host: ``docker ps``, ``docker stats``, and the tables of Compose and Podman, which look alike."""
 
-import re2
-
 from triage.ingest.logs.changes import KubeEvent
 from triage.ingest.logs.durations import unit
 from triage.ingest.logs.shown.form import Shown
 from triage.ingest.logs.shown.quantities import quantity, size
 from triage.ingest.logs.shown.tables import Row, Table
+from triage.patterns import Pattern
 
-_STATUS = re2.compile(r"(?i)^(up|exited|restarting|created|dead|paused|removal)\b(?: \((\d{1,3})\))?(?: (.*?) ago)?")
-_UNHEALTHY = re2.compile(r"\(unhealthy\)")
-_AGO = re2.compile(r"(?i)^(?:about |less than )?(an?|\d{1,6}) (\w+)$")
+_STATUS = Pattern(r"(?i)^(up|exited|restarting|created|dead|paused|removal)\b(?: \((\d{1,3})\))?(?: (.*?) ago)?")
+_UNHEALTHY = Pattern(r"\(unhealthy\)")
+_AGO = Pattern(r"(?i)^(?:about |less than )?(an?|\d{1,6}) (\w+)$")
 _LONG = {"week": 604800.0, "weeks": 604800.0, "month": 2592000.0, "months": 2592000.0, "year": 31536000.0, "years": 31536000.0}
 
 

@@ -3,9 +3,8 @@
 import json
 from collections.abc import Callable
 
-import re2
-
-from triage.ingest.logs.shown.form import Shown, Take
+from triage.ingest.logs.shown.form import ONE_LINE, Shown, Take
+from triage.patterns import Pattern
 
 MAX_BYTES = 4 << 20
 """Bytes of one document inside a text that are kept until its end."""
@@ -13,13 +12,10 @@ MAX_BYTES = 4 << 20
 _MAX_YAML = 256 * 1024
 """Bytes of YAML: it is a hundred times slower to read than JSON."""
 
-_JSON = re2.compile(rb"^(?:\{|\[|\[\{)\s*$")
-ONE_LINE = rb"^[\[{].*\"(?:apiVersion|alertname|object|ExitCode|tp_size|tensor_parallel_size|mean_ttft_ms)\""
-"""What a line has that is a whole document of a known form."""
-
-_ONE_LINE = re2.compile(ONE_LINE)
-_YAML = re2.compile(rb"^(?:- )?apiVersion: \S+\s*$")
-_KEY = re2.compile(rb"^(?:[A-Za-z][\w.-]*:(?: |$)|-|#| +\S|\s*$)")
+_JSON = Pattern(rb"^(?:\{|\[|\[\{)\s*$")
+_ONE_LINE = Pattern(ONE_LINE)
+_YAML = Pattern(rb"^(?:- )?apiVersion: \S+\s*$")
+_KEY = Pattern(rb"^(?:[A-Za-z][\w.-]*:(?: |$)|-|#| +\S|\s*$)")
 
 Reads = Callable[[object, Shown], int]
 """Takes a value; returns how much of it was known."""

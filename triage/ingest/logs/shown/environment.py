@@ -1,17 +1,16 @@
 """What describes where a program runs: ``collect_env`` of PyTorch, vLLM and SGLang, ``topo -m``, variables, ``ulimit``."""
 
-import re2
-
 from triage.ingest.logs.redaction import redacted_bytes
 from triage.ingest.logs.shown.form import Shown, Take
 from triage.model.recording import Subject
+from triage.patterns import Pattern
 
-_BEGIN = re2.compile(
+_BEGIN = Pattern(
     rb"^Collecting environment information|^PyTorch version *: |^CUDA available: (?:True|False)$|^Architecture: +\w+$"
 )
-_ENTRY = re2.compile(rb"^ *((?:\[\w+\] )?[A-Za-z][^:=]{0,60}?) *(?::|==) *(.*?)\s*$")
-_PART = re2.compile(rb"^={3,}\s*$|^\s|^Versions of relevant libraries|^\[\w+\] |^(?:GPU|NIC)\d|^Legend")
-_FOREIGN = re2.compile(
+_ENTRY = Pattern(rb"^ *((?:\[\w+\] )?[A-Za-z][^:=]{0,60}?) *(?::|==) *(.*?)\s*$")
+_PART = Pattern(rb"^={3,}\s*$|^\s|^Versions of relevant libraries|^\[\w+\] |^(?:GPU|NIC)\d|^Legend")
+_FOREIGN = Pattern(
     rb"^\W*(?:INFO|WARN\w*|ERROR|DEBUG|CRITICAL|FATAL|Traceback|[\w.]*(?:Error|Exception|Warning)\b)|^\(\w+ pid=|^[$#>] "
 )
 """What a program writes into a log rather than into such a description."""
@@ -31,8 +30,8 @@ _FACTS: dict[str, tuple[str, str]] = {
 
 _UNKNOWN = frozenset({"", "n/a", "could not collect", "none", "not found", "no"})
 _ENGINES = {"vllm version": "vllm", "sglang": "sglang"}
-_CARD = re2.compile(r"^gpu ([\d,]+)$")
-_MAJOR = re2.compile(r"(\d{1,3})(?:\.(\d{1,4}))?")
+_CARD = Pattern(r"^gpu ([\d,]+)$")
+_MAJOR = Pattern(r"(\d{1,3})(?:\.(\d{1,4}))?")
 _OLDEST_DRIVER = {"11": (450, 80), "12": (525, 60), "13": (580, 65)}
 """Oldest driver of Linux on which CUDA of a major version runs: CUDA Toolkit release notes, minor version compatibility."""
 
@@ -105,7 +104,7 @@ class Environment:
 
 # ---------------------------------------------------------------- variables
 
-_VARIABLE = re2.compile(
+_VARIABLE = Pattern(
     rb"^(?:export |- )?((?:NCCL|RCCL|UCX|GLOO|VLLM|SGLANG|SGL|TRTLLM|TLLM|OLLAMA|CUDA|NVIDIA|HIP|ROCR|HSA|PYTORCH|TORCH|HF|RAY"
     rb"|OMP|LMCACHE|MC|NIXL|TRITON|FLASHINFER)_[A-Z0-9_]{1,60})=(\S.*)$"
 )
@@ -124,7 +123,7 @@ def variable(shown: Shown, line: bytes) -> bool:
 
 # ---------------------------------------------------------------- limits
 
-_LIMIT = re2.compile(rb"^([a-z][a-z ]{3,60}?) +\((?:[\w -]{1,30}, )?-([a-z])\) +(\S+)\s*$")
+_LIMIT = Pattern(rb"^([a-z][a-z ]{3,60}?) +\((?:[\w -]{1,30}, )?-([a-z])\) +(\S+)\s*$")
 _LIMITS = {"n": "open_files_limit", "l": "locked_memory_limit_kib", "u": "processes_limit"}
 """What ``ulimit`` calls limits by its flags."""
 
@@ -142,10 +141,10 @@ def limit(shown: Shown, line: bytes) -> bool:
 
 # ---------------------------------------------------------------- topology
 
-_MATRIX = re2.compile(rb"^\s*GPU0\s+(?:GPU1|NIC0|mlx5_0|CPU Affinity)")
-_ROW = re2.compile(rb"^ *(GPU\d{1,3})\s+(.*)$")
-_BELOW = re2.compile(rb"^ *(?:NIC\d|mlx5_|Legend|NIC Legend)|^ +\S+ += ")
-_LINK = re2.compile(rb"\b(NV\d+|SYS|NODE|PHB|PXB|PIX|PSB)\b")
+_MATRIX = Pattern(rb"^\s*GPU0\s+(?:GPU1|NIC0|mlx5_0|CPU Affinity)")
+_ROW = Pattern(rb"^ *(GPU\d{1,3})\s+(.*)$")
+_BELOW = Pattern(rb"^ *(?:NIC\d|mlx5_|Legend|NIC Legend)|^ +\S+ += ")
+_LINK = Pattern(rb"\b(NV\d+|SYS|NODE|PHB|PXB|PIX|PSB)\b")
 _SLOWEST = ("SYS", "NODE", "PHB", "PXB", "PIX", "PSB")
 
 

@@ -1,15 +1,14 @@
 """Metrics that somebody copied (``curl …/metrics``, whole or through ``grep``): kept as they stand, with their moment."""
 
-import re2
-
 from triage.ingest.logs.shown.form import Shown, Take
+from triage.patterns import Pattern
 
 MAX_BYTES = 8 << 20
 """Bytes of one exposition that are kept; engines write a tenth of a megabyte."""
 
-_COMMENT = re2.compile(rb"^# (?:HELP|TYPE|UNIT) [A-Za-z_:][\w:]* |^# EOF")
-_SAMPLE = re2.compile(rb"^[A-Za-z_:][\w:]*(?:\{.*\})? +(?:[+-]?[\d.]+(?:[eE][+-]?\d+)?|NaN|[+-]Inf)(?: +[\d.]+)?(?: # .*)?$")
-_LABELLED = re2.compile(rb'^[A-Za-z_:][\w:]*\{(?:[A-Za-z_]\w*="[^"]*",?)+\} +[+-]?[\d.]+(?:[eE][+-]?\d+)?$')
+_COMMENT = Pattern(rb"^# (?:HELP|TYPE|UNIT) [A-Za-z_:][\w:]* |^# EOF")
+_SAMPLE = Pattern(rb"^[A-Za-z_:][\w:]*(?:\{.*\})? +(?:[+-]?[\d.]+(?:[eE][+-]?\d+)?|NaN|[+-]Inf)(?: +[\d.]+)?(?: # .*)?$")
+_LABELLED = Pattern(rb'^[A-Za-z_:][\w:]*\{(?:[A-Za-z_]\w*="[^"]*",?)+\} +[+-]?[\d.]+(?:[eE][+-]?\d+)?$')
 
 
 def begins(line: bytes) -> bool:

@@ -28,6 +28,10 @@ MAX_REMARKS = 500
 """Remarks, events and statements of one text that are kept."""
 
 
+ONE_LINE = rb"^[\[{].*\"(?:apiVersion|alertname|object|ExitCode|tp_size|tensor_parallel_size|mean_ttft_ms)\""
+"""What a line has that is a whole document of a known form."""
+
+
 class Take(Enum):
     """What became of a line."""
 

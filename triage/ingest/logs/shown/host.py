@@ -1,10 +1,9 @@
 """What tools of one host show: memory, disks, processes, sockets, and what ``vmstat`` and ``iostat`` count."""
 
-import re2
-
 from triage.ingest.logs.shown.form import Shown
 from triage.ingest.logs.shown.quantities import quantity, size
 from triage.ingest.logs.shown.tables import Row, Table
+from triage.patterns import Pattern
 
 _KIB = 1024.0
 _PAGE = 4096.0
@@ -62,8 +61,8 @@ def _task(shown: Shown, row: Row) -> None:
     shown.sample(signal, container, max(busy, shown.last(signal, container) or 0.0))
 
 
-_SERVES = re2.compile(r"(?i)python|vllm|sglang|trtllm|tgi|text-gen|uvicorn|llama|ollama|triton|lmdeploy|server")
-_LOOP = re2.compile(r"(?i)enginecor|schedul|worker|launcher")
+_SERVES = Pattern(r"(?i)python|vllm|sglang|trtllm|tgi|text-gen|uvicorn|llama|ollama|triton|lmdeploy|server")
+_LOOP = Pattern(r"(?i)enginecor|schedul|worker|launcher")
 """Processes of an engine that are not its front end, by the names that they give themselves."""
 
 
@@ -90,10 +89,10 @@ def _device(shown: Shown, row: Row) -> None:
         shown.sample("node.disk_busy", shown.node, max(busy, shown.last("node.disk_busy", shown.node) or 0.0))
 
 
-_SOCKETS = re2.compile(rb"^TCP: +\d+ \(estab (\d+),.*?timewait (\d+)")
-_LOAD = re2.compile(rb"\bup .*load averages?: ([\d.]+)")
-_CPU = re2.compile(rb"^%?Cpu\(s\):.*?([\d.]+)[ %]*id")
-_TOP_MEMORY = re2.compile(rb"^([KMG])iB (Mem|Swap) *: *([\d.]+) total,.*?([\d.]+) (?:used[.,] +([\d.]+) avail Mem|buff/cache)")
+_SOCKETS = Pattern(rb"^TCP: +\d+ \(estab (\d+),.*?timewait (\d+)")
+_LOAD = Pattern(rb"\bup .*load averages?: ([\d.]+)")
+_CPU = Pattern(rb"^%?Cpu\(s\):.*?([\d.]+)[ %]*id")
+_TOP_MEMORY = Pattern(rb"^([KMG])iB (Mem|Swap) *: *([\d.]+) total,.*?([\d.]+) (?:used[.,] +([\d.]+) avail Mem|buff/cache)")
 
 
 def line(shown: Shown, text: bytes) -> bool:

@@ -1,14 +1,13 @@
 """Events, pods and descriptions of ``kubectl`` in a text of something else; logs of the cluster have them as their own lines."""
 
-import re2
-
 from triage.ingest.logs.kube_tables import KubeTables
 from triage.ingest.logs.shown.form import Shown, Take
+from triage.patterns import Pattern
 
-_TABLE = re2.compile(rb"^(?:NAMESPACE +)?(?:LAST SEEN +TYPE +REASON|NAME +READY +STATUS +RESTARTS)")
-_DESCRIPTION = re2.compile(rb"^Name: {4,}[a-z0-9][a-z0-9.-]*\s*$|^(?:Status|Reason): {4,}[A-Z][A-Za-z]+\s*$")
-_ROW = re2.compile(rb"^\S+ +\S+.* {2,}\S|^\S+ +(?:\S+ +)?\d+/\d+ ")
-_PART = re2.compile(rb"^[A-Z][A-Za-z /-]{1,40}:(?: |$)| {2,}\S|\t")
+_TABLE = Pattern(rb"^(?:NAMESPACE +)?(?:LAST SEEN +TYPE +REASON|NAME +READY +STATUS +RESTARTS)")
+_DESCRIPTION = Pattern(rb"^Name: {4,}[a-z0-9][a-z0-9.-]*\s*$|^(?:Status|Reason): {4,}[A-Z][A-Za-z]+\s*$")
+_ROW = Pattern(rb"^\S+ +\S+.* {2,}\S|^\S+ +(?:\S+ +)?\d+/\d+ ")
+_PART = Pattern(rb"^[A-Z][A-Za-z /-]{1,40}:(?: |$)| {2,}\S|\t")
 
 
 def begins(line: bytes) -> bool:

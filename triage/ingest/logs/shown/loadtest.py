@@ -3,16 +3,16 @@
 import csv
 
 import numpy as np
-import re2
 
 from triage.ingest.logs.redaction import redacted_bytes
 from triage.ingest.logs.shown.form import Shown, Spread, Take
 from triage.ingest.logs.shown.quantities import quantity
 from triage.model.recording import Subject
 from triage.model.vocabulary import Scope
+from triage.patterns import Pattern
 
 _COLUMNS = frozenset({"User Count", "Requests/s"})
-_SHARE = re2.compile(r"^(\d{1,2}(?:\.\d+)?)%$")
+_SHARE = Pattern(r"^(\d{1,2}(?:\.\d+)?)%$")
 _MILLI = 1e-3
 _MAX_COLUMNS = 100
 

@@ -1,8 +1,8 @@
 """Commands that somebody typed: at which machine, and in which container."""
 
-import re2
+from triage.patterns import Pattern
 
-_PROMPT = re2.compile(rb"^(?:\([\w.-]+\) ?)?(?:\[?[\w.-]+@([\w.-]+)[: ][^$#]{0,80}[$#]|[$#]) +(\S.*)$")
+_PROMPT = Pattern(rb"^(?:\([\w.-]+\) ?)?(?:\[?[\w.-]+@([\w.-]+)[: ][^$#]{0,80}[$#]|[$#]) +(\S.*)$")
 _WITH_VALUE = frozenset({
     "-n", "--namespace", "-c", "--container", "-u", "--user", "-w", "--workdir", "-e", "--env", "--context", "--kubeconfig",
 })  # fmt: skip

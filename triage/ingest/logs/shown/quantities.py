@@ -1,8 +1,8 @@
 """Numbers with units as commands print them: ``98 %``, ``74731MiB``, ``31.9GiB``, ``1040Gi``, ``7998m``, ``690.12 W``."""
 
-import re2
+from triage.patterns import Pattern
 
-_QUANTITY = re2.compile(r"^[~≈]?([+-]?\d[\d,]*(?:\.\d+)?|\.\d+)\s*(\S.*)?$")
+_QUANTITY = Pattern(r"^[~≈]?([+-]?\d[\d,]*(?:\.\d+)?|\.\d+)\s*(\S.*)?$")
 
 _SCALES: dict[str, float] = {
     "%": 0.01,

@@ -1,17 +1,16 @@
 """Reports that name what is bad: ``dcgmi diag``, ``nvidia-smi nvlink``, ``ibstat`` and ``ibv_devinfo``, tables of AMD's cards."""
 
-import re2
-
 from triage.ingest.logs.redaction import redacted_bytes
 from triage.ingest.logs.shown.form import Shown, Take
 from triage.ingest.logs.shown.quantities import quantity, size
 from triage.ingest.logs.shown.tables import Row, Table
+from triage.patterns import Pattern
 
 # ---------------------------------------------------------------- dcgmi diag
 
-_DIAGNOSTIC = re2.compile(rb"^\| *Diagnostic +\| *Result +\|")
-_REMAP = re2.compile(r"(?i)row remap")
-_FAILED = re2.compile(r"(?i)^fail")
+_DIAGNOSTIC = Pattern(rb"^\| *Diagnostic +\| *Result +\|")
+_REMAP = Pattern(r"(?i)row remap")
+_FAILED = Pattern(r"(?i)^fail")
 
 
 def begins_diagnostic(line: bytes) -> bool:
@@ -69,8 +68,8 @@ class Diagnostic:
 
 # ---------------------------------------------------------------- links
 
-_LINKS = re2.compile(rb"^GPU (\d{1,3}): .*\(UUID: ((?:GPU|MIG)-[\w-]+)\)")
-_LINK = re2.compile(rb"^\s+Link (\d{1,2}): (?:<?(inactive|[\d.]+ GB/s)>?|.*)\s*$")
+_LINKS = Pattern(rb"^GPU (\d{1,3}): .*\(UUID: ((?:GPU|MIG)-[\w-]+)\)")
+_LINK = Pattern(rb"^\s+Link (\d{1,2}): (?:<?(inactive|[\d.]+ GB/s)>?|.*)\s*$")
 
 
 def begins_links(line: bytes) -> bool:
@@ -112,9 +111,9 @@ class Links:
 
 # ---------------------------------------------------------------- ports
 
-_ADAPTER = re2.compile(rb"^(?:CA '(\S+)'|hca_id:\s+(\S+))\s*$")
-_PORT = re2.compile(rb"^\s+(?:Port (\d{1,3}):|port:\s+(\d{1,3}))\s*$")
-_FIELD = re2.compile(rb"^\s+([\w ]+?):\s+(\S.*?)\s*$")
+_ADAPTER = Pattern(rb"^(?:CA '(\S+)'|hca_id:\s+(\S+))\s*$")
+_PORT = Pattern(rb"^\s+(?:Port (\d{1,3}):|port:\s+(\d{1,3}))\s*$")
+_FIELD = Pattern(rb"^\s+([\w ]+?):\s+(\S.*?)\s*$")
 
 
 def begins_ports(line: bytes) -> bool:

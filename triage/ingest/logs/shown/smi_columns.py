@@ -7,8 +7,6 @@ import csv
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-import re2
-
 from triage.ingest.logs.redaction import redacted_bytes
 from triage.ingest.logs.shown.form import Shown, Take
 from triage.ingest.logs.shown.quantities import quantity
@@ -16,6 +14,7 @@ from triage.ingest.logs.shown.smi_report import speaks_of_trouble
 from triage.ingest.logs.shown.smi_table import process_on
 from triage.ingest.logs.timestamps import Clock
 from triage.model.recording import Subject
+from triage.patterns import Pattern
 
 
 class Column(NamedTuple):
@@ -85,8 +84,8 @@ _BITS: tuple[tuple[int, str, str], ...] = (
 
 _STATES = {"active": 1.0, "not active": 0.0, "yes": 1.0, "no": 0.0}
 _UUIDS, _PLACES, _NUMBERS, _TIMES = ("uuid", "gpu_uuid"), ("pci.bus_id", "gpu_bus_id"), ("index",), ("timestamp",)
-_HEADING = re2.compile(r"^([a-z][a-z0-9_.]*)(?: \[\S+\])?$")
-_ASKED = re2.compile(rb"--query-(gpu|compute-apps)[= ]\"?([\w.,]+)")
+_HEADING = Pattern(r"^([a-z][a-z0-9_.]*)(?: \[\S+\])?$")
+_ASKED = Pattern(rb"--query-(gpu|compute-apps)[= ]\"?([\w.,]+)")
 _MAX_COLUMNS = 100
 
 
@@ -201,7 +200,7 @@ _WATCHED: dict[str, Column] = {
 }  # fmt: skip
 """Columns of ``nvidia-smi dmon``."""
 
-_WATCH = re2.compile(rb"^# ?(?:Date +Time +)?gpu +(\w.*)$")
+_WATCH = Pattern(rb"^# ?(?:Date +Time +)?gpu +(\w.*)$")
 
 
 def watches(line: bytes) -> bool:

@@ -3,22 +3,21 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 
-import re2
-
 from triage.classes import dataclass
 from triage.ingest.logs.redaction import redacted_bytes
 from triage.ingest.logs.shown.form import Shown, Take
 from triage.ingest.logs.shown.quantities import quantity
 from triage.model.recording import Subject
 from triage.model.vocabulary import Scope
+from triage.patterns import Pattern
 
 MAX_CARDS = 64
 _MAX_ENTRIES = 600
-_CARD = re2.compile(rb"^GPU ([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d)\s*$")
-_BANNER = re2.compile(rb"^=+NVSMI LOG=+\s*$|^(?:Driver Version|Attached GPUs) +: ")
-_ENTRY = re2.compile(rb"^( *)(\S.*?) *: (.*)$")
-_HEADING = re2.compile(rb"^( +)(\S[^:]*?)\s*$")
-_NUMBER = re2.compile(r"^(\d+(?:\.\d+)?)(?: (MiB|GiB|W|C|MHz|%))?$")
+_CARD = Pattern(rb"^GPU ([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d)\s*$")
+_BANNER = Pattern(rb"^=+NVSMI LOG=+\s*$|^(?:Driver Version|Attached GPUs) +: ")
+_ENTRY = Pattern(rb"^( *)(\S.*?) *: (.*)$")
+_HEADING = Pattern(rb"^( +)(\S[^:]*?)\s*$")
+_NUMBER = Pattern(r"^(\d+(?:\.\d+)?)(?: (MiB|GiB|W|C|MHz|%))?$")
 
 _CARD_FACTS: dict[str, str] = {
     "product name": "gpu_model", "gpu uuid": "gpu_uuid", "persistence mode": "persistence_mode", "mig mode/current": "mig_mode",
@@ -51,10 +50,10 @@ _WELL: dict[str, frozenset[str]] = {
 }
 """What a healthy card says; anything else is a state that somebody should know of."""
 
-_COUNTS = re2.compile(
+_COUNTS = Pattern(
     r"^(?:remapped rows/uncorrectable error|ecc errors/volatile/(?:sram|dram) uncorrectable.*|retired pages/double bit ecc)$"
 )
-_SLOWED = re2.compile(r"^clocks (?:event|throttle) reasons/.*(?:slowdown|thermal|brake).*$")
+_SLOWED = Pattern(r"^clocks (?:event|throttle) reasons/.*(?:slowdown|thermal|brake).*$")
 _UNKNOWN = frozenset({"", "n/a", "[n/a]", "not supported", "[not supported]", "unknown error", "[unknown error]"})
 
 
@@ -145,7 +144,7 @@ def speaks_of_trouble(path: str, value: str) -> bool:
 
 
 _LANES = "pci/gpu link info/link width/"
-_WIDTH = re2.compile(r"^(\d{1,2})x$")
+_WIDTH = Pattern(r"^(\d{1,2})x$")
 
 
 def _is_short_of_lanes(path: str, values: Mapping[str, str]) -> bool:

@@ -2,24 +2,23 @@
 
 from typing import NamedTuple
 
-import re2
-
 from triage.ingest.logs.redaction import redacted_bytes
 from triage.ingest.logs.shown.form import Shown, Take
 from triage.ingest.logs.shown.quantities import quantity
 from triage.ingest.logs.shown.smi_report import MAX_CARDS
 from triage.model.recording import Subject
+from triage.patterns import Pattern
 
-_BANNER = re2.compile(rb"NVIDIA-SMI +(\S+).*?Driver Version: +(\S+)(?:.*?CUDA Version: +(\S+))?")
-_CARD = re2.compile(r"^ *(\d{1,3}) +(.+?) +(\S+) *$")
-_BUS = re2.compile(r"\b([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d)\b")
-_BOARD = re2.compile(r"(\d+)C\b.*?(?:\bP\d+|N/A)\s+(\S+) */ *(\S+)")
-_MEMORY = re2.compile(r"(\d+MiB) */ *(\d+MiB)")
-_UTILIZATION = re2.compile(r"(\d+%)")
-_PROCESS = re2.compile(r"^ *(\d{1,3}) +(?:\S+ +\S+ +)?(\d+) +([CGM+]{1,5}) +(\S.*?) +(\d+MiB|N/A) *$")
+_BANNER = Pattern(rb"NVIDIA-SMI +(\S+).*?Driver Version: +(\S+)(?:.*?CUDA Version: +(\S+))?")
+_CARD = Pattern(r"^ *(\d{1,3}) +(.+?) +(\S+) *$")
+_BUS = Pattern(r"\b([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d)\b")
+_BOARD = Pattern(r"(\d+)C\b.*?(?:\bP\d+|N/A)\s+(\S+) */ *(\S+)")
+_MEMORY = Pattern(r"(\d+MiB) */ *(\d+MiB)")
+_UTILIZATION = Pattern(r"(\d+%)")
+_PROCESS = Pattern(r"^ *(\d{1,3}) +(?:\S+ +\S+ +)?(\d+) +([CGM+]{1,5}) +(\S.*?) +(\d+MiB|N/A) *$")
 _BROKEN = "ERR!"
 
-_UNREADABLE = re2.compile(r"\bERR!|\bUnknown Error\b|\[?GPU is lost\]?")
+_UNREADABLE = Pattern(r"\bERR!|\bUnknown Error\b|\[?GPU is lost\]?")
 
 
 class _Card(NamedTuple):

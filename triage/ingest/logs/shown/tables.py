@@ -7,12 +7,13 @@ import re2
 
 from triage.ingest.logs.redaction import redacted_bytes
 from triage.ingest.logs.shown.form import Shown, Take
+from triage.patterns import Pattern
 
 Row = Mapping[str, str]
 """Cells of a row by their column's heading; what is empty is missing."""
 
-_GAP = re2.compile(rb" {2,}|\t+")
-_BELOW = re2.compile(rb"^[ =+|-]*$|^ +\(")
+_GAP = Pattern(rb" {2,}|\t+")
+_BELOW = Pattern(rb"^[ =+|-]*$|^ +\(")
 """A ruler, or a second line of headings, as they may stand between heading and rows."""
 
 MAX_CELL = 500

@@ -1,11 +1,10 @@
 """Ways on which a library can move data between machines, as ``ucx_info -d`` lists them."""
 
-import re2
-
 from triage.ingest.logs.shown.form import Shown, Take
+from triage.patterns import Pattern
 
-_TRANSPORT = re2.compile(rb"^# +Transport: ([a-z][\w]{1,30})\s*$")
-_RDMA = re2.compile(r"^(?:rc|ud|dc|gga|srd)(?:_\w+|x)?$")
+_TRANSPORT = Pattern(rb"^# +Transport: ([a-z][\w]{1,30})\s*$")
+_RDMA = Pattern(r"^(?:rc|ud|dc|gga|srd)(?:_\w+|x)?$")
 
 
 def begins(line: bytes) -> bool:
