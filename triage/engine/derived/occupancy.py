@@ -8,7 +8,7 @@ from triage.engine.derived.formula import Averaged, First, Of, Quotient, Ratio
 from triage.engine.frame import Frame
 from triage.engine.statistics import together
 from triage.model.recording import Floats, Subject
-from triage.model.vocabulary import Combine
+from triage.model.vocabulary import Combine, Scope
 
 _PINNED = 0.93
 """Requests that come at random let the number in flight vary by far more than this."""
@@ -120,12 +120,15 @@ def pinned(frame: Frame, _service: Subject) -> Floats | None:
 def held_back(frame: Frame, _service: Subject) -> Floats | None:
     """1 while the engines run as many requests as ever, next to none waits in them, and many wait before them.
 
-    So a limit shows that lies on the way to them: a balancer's for each server, that of what the engine runs within.
+    So a limit shows that lies on the way to them: a balancer's for each server, that of what engines run within. Where nothing
+    stands before them, as far as anybody tells, none is.
     """
     running, waiting = total(frame, "batch.running"), total(frame, "queue.waiting")
     inside = None if running is None or waiting is None else running + waiting
     through = total(frame, "gateway.active")
     before = first_measured(total(frame, "gateway.pending"), None if through is None or inside is None else through - inside)
+    if before is None and inside is not None and not frame.recording.subjects[Scope.GATEWAY]:
+        before = np.zeros(len(inside))
     if running is None or waiting is None or before is None or (~np.isnan(running)).sum() < _LEAST_CELLS:
         return None
     flat = (running >= _PINNED * float(np.nanmax(running))) & (running >= _LEAST_IN_FLIGHT)
