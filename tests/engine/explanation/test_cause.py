@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from tests.engine.making import Shift, make_recording, rule
 from triage.engine.diagnose import diagnose
 from triage.model.diagnosis import CauseState
@@ -25,3 +27,21 @@ def test_the_change_behind_several_mechanisms_is_one_of_what_it_may_be() -> None
     change = rule("change", {"event": "deploy", "at_least": 1}, trigger=True)
     told = diagnose(recording, [change, FULL, FULL.model_copy(update={"id": "other"})])
     assert told.cause.rules == ("full", "other", "change")
+
+
+@pytest.mark.parametrize(
+    ("seen", "rules"),
+    [
+        ({"signal": "kv.usage", "stat": "max", "above": 0.9}, ("half-shown",)),
+        ({"observed": "shift", "of": ["token.time"], "anywhere": True}, ()),
+        ({"event": "deploy", "at_least": 1}, ()),
+    ],
+    ids=["what fills", "that all is slower", "that somebody changed something"],
+)
+def test_what_every_kind_brings_or_needs_speaks_for_none(seen: dict[str, object], rules: tuple[str, ...]) -> None:
+    """Of an open kind half must show itself that is its own: a slower pace, or a change, is told of any."""
+    made = make_recording({**FAILING, "token.time": Shift(0.02, 0.08), "gpu.power": Shift(100, 600)})
+    recording = replace(made, events=(Event(made.window.start, "deploy", "v2"),))
+    more = {"signal": "gpu.power", "stat": "max", "above": 500}
+    half = rule("half-shown", {"all": [seen, more, {"signal": "gpu.util", "stat": "mean", "above": 0.5}]})
+    assert diagnose(recording, [half]).cause.rules == rules

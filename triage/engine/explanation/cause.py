@@ -9,6 +9,7 @@ from triage.engine.rules.context import Look
 from triage.engine.rules.evaluate import Answer, Ruling
 from triage.engine.sources import how_to_get
 from triage.model.diagnosis import CauseState, CauseView, Finding, Rival, Status, Verdict
+from triage.model.recording import CHANGE_KINDS
 from triage.model.vocabulary import catalogue
 
 _MOST_RIVALS = 5
@@ -23,6 +24,10 @@ PACE = frozenset(
     if name.startswith("latency.") or name in ("token.time", "engine.time_per_step", "gateway.latency")
 )
 """Signals of how slow something is: what any mechanism brings about, and none by itself."""
+
+
+_CHANGED = frozenset({"observed:change", *(f"event:{kind}" for kind in ("change", *CHANGE_KINDS))})
+"""That somebody changed something: a circumstance of every kind that a change may set off, and a sign of none."""
 
 
 def cause_of(
@@ -124,10 +129,17 @@ def _shown(answer: Answer, noticed: Collection[str]) -> float:
 
 
 def _share(looks: Sequence[Look], noticed: Collection[str]) -> float:
-    telling = [look for look in looks if look.signal not in noticed and look.signal not in PACE]
+    silent = {*noticed, *PACE, *_CHANGED}
+    telling = [look for look in looks if look.signal not in silent and not _tells_of(look, silent)]
     held = [look for look in telling if look.verdict is Verdict.PRESENT and look.span[0] is not None]
     said = any(look.signal.startswith("event:") for look in held)
     return len(held) / len(telling) if said or len(held) > 1 else 0.0
+
+
+def _tells_of(look: Look, signals: Collection[str]) -> bool:
+    """Whether what was looked at is something odd about some signals and no others."""
+    of = look.evidence.stat.split(", ") if look.signal == "observed:shift" else []
+    return bool(of) and all(name in signals for name in of)
 
 
 def _rival(ruling: Ruling, answer: Answer) -> Rival:
