@@ -35,13 +35,15 @@ def test_the_change_behind_several_mechanisms_is_one_of_what_it_may_be() -> None
         ({"signal": "kv.usage", "stat": "max", "above": 0.9}, ("half-shown",)),
         ({"observed": "shift", "of": ["token.time"], "anywhere": True}, ()),
         ({"event": "deploy", "at_least": 1}, ()),
+        ({"event": "log", "name": ["crash-loop"], "at_least": 1}, ()),
     ],
-    ids=["what fills", "that all is slower", "that somebody changed something"],
+    ids=["what fills", "that all is slower", "that somebody changed something", "that it ends again and again"],
 )
 def test_what_every_kind_brings_or_needs_speaks_for_none(seen: dict[str, object], rules: tuple[str, ...]) -> None:
-    """Of an open kind half must show itself that is its own: a slower pace, or a change, is told of any."""
+    """Of an open kind half must show itself that is its own: a slower pace, a change, an end is told of any."""
     made = make_recording({**FAILING, "token.time": Shift(0.02, 0.08), "gpu.power": Shift(100, 600)})
-    recording = replace(made, events=(Event(made.window.start, "deploy", "v2"),))
+    begun = made.window.start
+    recording = replace(made, events=(Event(begun, "deploy", "v2"), Event(begun, "log", "crash-loop", source="log:kube-events")))
     more = {"signal": "gpu.power", "stat": "max", "above": 500}
     half = rule("half-shown", {"all": [seen, more, {"signal": "gpu.util", "stat": "mean", "above": 0.5}]})
     assert diagnose(recording, [half]).cause.rules == rules

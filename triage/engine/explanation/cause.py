@@ -30,6 +30,12 @@ _CHANGED = frozenset({"observed:change", *(f"event:{kind}" for kind in ("change"
 """That somebody changed something: a circumstance of every kind that a change may set off, and a sign of none."""
 
 
+_ENDED = frozenset(
+    {"start-failed", "crash-loop", "engine-crashed", "ended-without-a-word", "start-unfinished", "BackOff", "CrashLoopBackOff"}
+)
+"""That an engine or its start ended: what has to be explained, and speaks for none of what may have brought it about."""
+
+
 def cause_of(
     status: Status, findings: Sequence[Finding], rulings: Sequence[Ruling], noticed: Collection[str], *, harmed: bool = False
 ) -> CauseView:
@@ -130,16 +136,17 @@ def _shown(answer: Answer, noticed: Collection[str]) -> float:
 
 def _share(looks: Sequence[Look], noticed: Collection[str]) -> float:
     silent = {*noticed, *PACE, *_CHANGED}
-    telling = [look for look in looks if look.signal not in silent and not _tells_of(look, silent)]
+    telling = [look for look in looks if look.signal not in silent and not _is_common(look, silent)]
     held = [look for look in telling if look.verdict is Verdict.PRESENT and look.span[0] is not None]
     said = any(look.signal.startswith("event:") for look in held)
     return len(held) / len(telling) if said or len(held) > 1 else 0.0
 
 
-def _tells_of(look: Look, signals: Collection[str]) -> bool:
-    """Whether what was looked at is something odd about some signals and no others."""
-    of = look.evidence.stat.split(", ") if look.signal == "observed:shift" else []
-    return bool(of) and all(name in signals for name in of)
+def _is_common(look: Look, silent: Collection[str]) -> bool:
+    """Whether what was looked at is something odd about such signals alone, or that something ended, whatever the reason."""
+    common = {"observed:shift": silent, "event:log": _ENDED, "event:kube": _ENDED}.get(look.signal)
+    of = look.evidence.stat.split(", ") if common is not None else [""]
+    return common is not None and of != [""] and all(name in common for name in of)
 
 
 def _rival(ruling: Ruling, answer: Answer) -> Rival:
