@@ -8,6 +8,7 @@ from tests.engine.making import Shift, make_recording, rule
 from triage.engine.diagnose import diagnose
 from triage.model.diagnosis import CauseState
 from triage.model.recording import Event
+from triage.model.rule import Grade
 
 FAILING = {"gateway.requests": 10, "gateway.2xx": Shift(10, 5), "gateway.5xx": Shift(0, 5), "kv.usage": Shift(0.3, 0.97)}
 FULL = rule("full", {"signal": "kv.usage", "stat": "max", "above": 0.9})
@@ -36,8 +37,17 @@ def test_the_change_behind_several_mechanisms_is_one_of_what_it_may_be() -> None
         ({"observed": "shift", "of": ["token.time"], "anywhere": True}, ()),
         ({"event": "deploy", "at_least": 1}, ()),
         ({"event": "log", "name": ["crash-loop"], "at_least": 1}, ()),
+        ({"event": "log", "name": ["crash-loop", "cuda-oom"], "at_least": 1}, ()),
+        ({"signal": "gpu.power", "stat": "mean", "above": 200}, ()),
     ],
-    ids=["what fills", "that all is slower", "that somebody changed something", "that it ends again and again"],
+    ids=[
+        "what fills",
+        "that all is slower",
+        "that somebody changed something",
+        "that it ends again and again",
+        "that it ends, where more was asked for",
+        "the same curve once more",
+    ],
 )
 def test_what_every_kind_brings_or_needs_speaks_for_none(seen: dict[str, object], rules: tuple[str, ...]) -> None:
     """Of an open kind half must show itself that is its own: a slower pace, a change, an end is told of any."""
@@ -47,3 +57,12 @@ def test_what_every_kind_brings_or_needs_speaks_for_none(seen: dict[str, object]
     more = {"signal": "gpu.power", "stat": "max", "above": 500}
     half = rule("half-shown", {"all": [seen, more, {"signal": "gpu.util", "stat": "mean", "above": 0.5}]})
     assert diagnose(recording, [half]).cause.rules == rules
+
+
+def test_an_effect_that_is_surer_than_its_root_is_one_of_what_it_may_be() -> None:
+    """Where the root is a mere possibility, what it would have brought about may stand by itself."""
+    effect = FULL.model_copy(update={"id": "effect"})
+    grades: tuple[tuple[Grade, tuple[str, ...]], ...] = (("weak", ("root", "effect")), ("strong", ("root",)))
+    for grade, rules in grades:
+        root = rule("root", {"signal": "kv.usage", "stat": "max", "above": 0.9}, grade, leads_to={"effect": "it digs"})
+        assert diagnose(make_recording(FAILING), [root, effect]).cause.rules == rules

@@ -65,6 +65,8 @@ def cause_of(
     equals = [one for one in roots[1:] if one not in triggers and _is_as_good(one, first)]
     if first.confidence == "possible" or equals:
         sure = [one for one in triggers if one.confidence != "possible"]
+        if first.confidence == "possible":
+            sure += [one for one in findings if _is_surer_effect(one, by_id)]
         rivals = tuple(_of_finding(one, by_id) for one in [first, *equals, *sure]) + _among(
             _look_alikes(by_id[first.rule], rulings), noticed
         )
@@ -84,11 +86,11 @@ def _without_root(
 ) -> CauseView:
     """No finding is why users suffer: nothing has to be explained, or the cause is open among what half shows itself.
 
-    What surely happened comes first, even if it is not known to have harmed anybody.
+    What was found and is more than possible comes first, even if it is not known to have harmed anybody.
     """
     if status is Status.HEALTHY:
         return CauseView(state=CauseState.NONE)
-    happened = [one for one in findings if one.confidence == "proven" and not rulings[one.rule].rule.bystander]
+    happened = [one for one in findings if one.confidence in ("proven", "likely") and not rulings[one.rule].rule.bystander]
     rivals = tuple(_of_finding(one, rulings) for one in happened if one.role != "consequence")
     rivals = (*rivals, *_among([*rulings.values()], noticed))[:_MOST_RIVALS]
     if rivals:
@@ -104,6 +106,12 @@ def _is_as_good(one: Finding, first: Finding) -> bool:
     shorter = one.until is not None and (first.until is None or one.until + SLACK < first.until)
     as_sure = first.confidence != "proven" and one.confidence == first.confidence
     return as_sure and not shorter and len(one.leads_to) >= len(first.leads_to)
+
+
+def _is_surer_effect(one: Finding, by_id: Mapping[str, Ruling]) -> bool:
+    """Whether a consequence is surer than a root that is merely possible: without that root it is what has to be told."""
+    told = one.role == "consequence" and one.confidence != "possible" and one.severity != "info"
+    return told and not by_id[one.rule].rule.bystander
 
 
 def _look_alikes(ruling: Ruling, rulings: Sequence[Ruling]) -> list[Ruling]:
@@ -129,7 +137,7 @@ def _shown(answer: Answer, noticed: Collection[str]) -> float:
     """Of the alternative of which most holds, the share of what tells that does; 0 where nothing of it tells.
 
     What has held since before all data is a circumstance and tells of none, one curve alone fits many kinds; that users
-    suffer, or that steps take longer, fits every kind.
+    suffer, or that steps take longer, fits every kind. Several statistics of one signal are one curve.
     """
     return max((_share(way.outcome.looks, noticed) for way in answer.ways if way.verdict is Verdict.UNKNOWN), default=0.0)
 
@@ -139,14 +147,16 @@ def _share(looks: Sequence[Look], noticed: Collection[str]) -> float:
     telling = [look for look in looks if look.signal not in silent and not _is_common(look, silent)]
     held = [look for look in telling if look.verdict is Verdict.PRESENT and look.span[0] is not None]
     said = any(look.signal.startswith("event:") for look in held)
-    return len(held) / len(telling) if said or len(held) > 1 else 0.0
+    return len(held) / len(telling) if said or len({look.signal for look in held}) > 1 else 0.0
 
 
 def _is_common(look: Look, silent: Collection[str]) -> bool:
     """Whether what was looked at is something odd about such signals alone, or that something ended, whatever the reason."""
     common = {"observed:shift": silent, "event:log": _ENDED, "event:kube": _ENDED}.get(look.signal)
-    of = look.evidence.stat.split(", ") if common is not None else [""]
-    return common is not None and of != [""] and all(name in common for name in of)
+    if common is None:
+        return False
+    of = look.seen or {*look.evidence.stat.split(", ")} - {""}
+    return bool(of) and all(name in common for name in of)
 
 
 def _rival(ruling: Ruling, answer: Answer) -> Rival:

@@ -101,6 +101,7 @@ class Look(Outcome):
     :param when: works out since when and until when it holds
     :param explain: makes the evidence, given these two moments
     :param name: under which the finding's sentence can speak of it; empty if it cannot
+    :param seen: names of the events that were found, of all that were asked for
     """
 
     verdict: Verdict
@@ -109,6 +110,7 @@ class Look(Outcome):
     when: Callable[[], Span]
     explain: Callable[[Span], Evidence]
     name: str = ""
+    seen: frozenset[str] = frozenset()
 
     @property
     def looks(self) -> Sequence["Look"]:

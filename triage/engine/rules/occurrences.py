@@ -84,6 +84,7 @@ def occurred(occurrence: Occurrence, context: Context) -> Look:
             fields=values_of(first.attrs) if first else {},
         ),
         occurrence.as_name,
+        frozenset(event.name for event in found),
     )
 
 
