@@ -43,6 +43,15 @@ def test_a_setting_that_only_the_bad_one_has_is_a_rival() -> None:
     assert found[0].attrs["rivals"] == "setting:max_num_seqs"
 
 
+def test_another_version_is_one_difference_under_whatever_names() -> None:
+    """Its image, its digest and its revision are no rivals of it."""
+    facts = {f"image@replica/{name}": "v2" if name in "ab" else "v1" for name in "abcd"}
+    for key in ("image_digest", "created_by_name", "engine_version"):
+        facts |= {f"{key}@replica/{name}": f"{key}-new" if name in "ab" else f"{key}-old" for name in "abcd"}
+    (one,) = split("ab", facts)
+    assert (one.attrs["dimension"], one.attrs["rivals"]) == ("version", "")
+
+
 def test_where_all_fail_nothing_splits_it_and_that_is_known() -> None:
     assert not split("abcd")
     signals: dict[str, object] = {f"backend.requests@replica/{name}": 1.0 for name in "ab"}

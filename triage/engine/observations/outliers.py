@@ -21,6 +21,7 @@ from triage.model.observation import Judged, Observation, Seen
 from triage.model.recording import Subject
 from triage.model.units import quantity
 from triage.model.vocabulary import Kind, Scope, catalogue
+from triage.patterns import Pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +217,7 @@ def _split(symptom: Symptom, way: Sequence[str], members: Sequence[Member], fram
     if not bad:
         return
     good = [one for one in members if one not in bad]
-    found = list(_dimensions([one.subject for one in bad], [one.subject for one in good], frame))
+    found = _without_other_names([*_dimensions([one.subject for one in bad], [one.subject for one in good], frame)])
     if len(bad) > len(good) and len(way) == 1:
         found = [(name, value) for name, value in found if name not in _OF_FEW]
     for rank, (dimension, value) in enumerate(found):
@@ -262,6 +263,16 @@ def _dimensions(bad: Sequence[Subject], good: Sequence[Subject], frame: Frame) -
             yield name, str(next(iter(values)))
     if (age := _age(bad, good, frame)) is not None:
         yield "age", age
+
+
+_SAYS_VERSION = Pattern(r"revision|setting:(?:image.*|engine_version|version|release)")
+"""Who runs another version has another image, digest and revision, too: they are one difference under several names."""
+
+
+def _without_other_names(found: Sequence[Dimension]) -> list[Dimension]:
+    """Dimensions of which each is a difference of its own."""
+    has_version = any(name == "version" for name, _ in found)
+    return [one for one in found if not (has_version and _SAYS_VERSION.fullmatch(one[0]))]
 
 
 _OF_FEW = frozenset({"replica", "gpu", "node", "age"})
