@@ -147,6 +147,15 @@ def test_a_plateau_looks_like_a_limit_nobody_tells() -> None:
     assert tail(derived({"batch.running": 32, "queue.waiting": 0}), "batch.plateau") == 0
 
 
+def test_a_limit_set_anew_is_a_plateau_below_what_was() -> None:
+    """A number that stands still for minutes while requests wait; one that moves is no limit."""
+    frame = derived({"batch.running": Shift(60, 12), "queue.waiting": Shift(0, 50)})
+    assert np.nanmean(cells(frame, "batch.plateau")[frame.grid.window]) > 0.5
+    count = len(frame.grid.times)
+    moving = [60.0 if cell < count // 2 else 4.0 + 4.0 * (cell % 4) for cell in range(count)]
+    assert tail(derived({"batch.running": moving, "queue.waiting": Shift(0, 50)}), "batch.plateau") == 0
+
+
 def test_time_per_step() -> None:
     """Of steps while something runs, or as the engine says."""
     assert tail(derived({"engine.steps": 40, "batch.running": 3}), "engine.time_per_step") == pytest.approx(0.025)

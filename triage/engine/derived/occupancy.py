@@ -1,14 +1,27 @@
 """What requests occupy: the KV cache, the batch, the time of a token, the connections of their clients."""
 
 import numpy as np
+import numpy.typing as npt
 
-from triage.engine.derived.arithmetic import constant, first_measured, known_to, mean_latency, own_total, quotient, ratio, total
+from triage.engine.derived.arithmetic import (
+    constant,
+    first_measured,
+    known_to,
+    mean_latency,
+    own_total,
+    quotient,
+    ratio,
+    rolled,
+    total,
+)
 from triage.engine.derived.derivation import Derivation
 from triage.engine.derived.formula import Averaged, First, Of, Quotient, Ratio
 from triage.engine.frame import Frame
 from triage.engine.statistics import together
 from triage.model.recording import Floats, Subject
 from triage.model.vocabulary import Combine, Scope
+
+Bools = npt.NDArray[np.bool_]
 
 _PINNED = 0.93
 """Requests that come at random let the number in flight vary by far more than this."""
@@ -21,6 +34,12 @@ _ROOMY = 0.7
 
 _QUEUE = 0.35
 """A queue shorter than a third of what runs is gone within a third of the time of a request (Little's law)."""
+
+_SAME_START = 1.0
+"""Seconds by which start times of one process differ: whole seconds and fractions."""
+
+_AROUND = 60.0
+"""Seconds over which ratios of rates are taken (:func:`ratio`), and for which a gauge is held where a scrape fails."""
 
 _LEAST_CELLS = 10
 """Fewer moments tell nothing of how a number moves."""
@@ -89,13 +108,26 @@ def _mean_over_all(frame: Frame, signal: str, replica: Subject) -> float | None:
 def token_time(frame: Frame, replica: Subject) -> Floats | None:
     """Time from one token of an answer to the next: by finished answers, by running ones (Little's law), by gaps, by steps."""
     running = frame.cells("batch.running", replica)
-    busy = None if running is None else np.where(running >= 1, running, np.nan)
+    busy = None if running is None else np.where((running >= 1) & ~_around_a_start(frame, replica, running), running, np.nan)
     return first_measured(
         quotient(mean_latency(frame, "latency.decode", replica), mean_latency(frame, "length.generation", replica)),
         ratio(busy, frame.cells("tokens.generation", replica), frame),
         mean_latency(frame, "latency.itl", replica),
         frame.cells("engine.time_per_step", replica),
     )
+
+
+def _around_a_start(frame: Frame, replica: Subject, cells: Floats) -> Bools:
+    """Where a process began just before or after, or did not answer: what was held last did not make the first tokens."""
+    start, up = frame.cells("process.start_time", replica), frame.cells("target.up", replica)
+    around = np.zeros(cells.shape, dtype=bool)
+    if start is not None:
+        latest = np.fmax.accumulate(start, axis=-1)
+        began = np.diff(latest, axis=-1, prepend=latest[..., :1]) > _SAME_START
+        width = max(1, round(_AROUND / frame.grid.step))
+        around |= rolled(began.astype(float), width + 1) > 0
+        around |= rolled(began[..., ::-1].astype(float), width + 1)[..., ::-1] > 0
+    return around if up is None else around | (up == 0)
 
 
 def idle(frame: Frame, replica: Subject) -> Floats | None:
@@ -159,6 +191,8 @@ DERIVATIONS = (
             "tokens.generation",
             "latency.itl",
             "engine.time_per_step",
+            "process.start_time",
+            "target.up",
         ),
         token_time,
         First(

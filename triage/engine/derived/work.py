@@ -1,6 +1,7 @@
 """What an engine does with its requests: prompts from the cache, places in the batch, steps, drafts."""
 
 import numpy as np
+import numpy.typing as npt
 
 from triage.engine.derived import traffic
 from triage.engine.derived.arithmetic import first_measured, quotient, ratio, share
@@ -18,6 +19,15 @@ _LEAST_BATCH = 2
 
 _NEAR_PEAK = 0.85
 """A full batch loses and takes in members all the time: scrapes see it a few requests below its limit."""
+
+_FLAT = 0.8
+"""Chosen: a full batch loses and takes in members all the time, and a free one varies by its square root, mostly by more."""
+
+_LEAST_STILL = 4
+"""Fewer moments may be alike by chance."""
+
+_FLAT_OVER = 300.0
+"""Chosen: in five minutes many requests end, and a number that no limit holds moves."""
 
 
 def _prefix_hit_ratio(frame: Frame, replica: Subject) -> Floats | None:
@@ -62,13 +72,28 @@ def _batch_fill(frame: Frame, replica: Subject) -> Floats | None:
 
 
 def _plateau(frame: Frame, replica: Subject) -> Floats | None:
-    """1 where requests wait and no more run than ever: what a limit looks like that nobody tells."""
+    """1 where requests wait and no more run than ever, or the same number all the time: so a limit looks that nobody tells.
+
+    That number may be less than there were: a limit can be set anew.
+    """
     running, waiting = frame.cells("batch.running", replica), frame.cells("queue.waiting", replica)
     if running is None or waiting is None or np.isnan(running).all():
         return None
     peak = float(np.nanmax(running))
-    held = (waiting >= 1) & (running >= _NEAR_PEAK * peak) & (running >= _LEAST_BATCH)
+    stands = (running >= _NEAR_PEAK * peak) | _stands_still(np.where(waiting >= 1, running, np.nan), frame)
+    held = (waiting >= 1) & stands & (running >= _LEAST_BATCH)
     return np.where(np.isnan(running) | np.isnan(waiting), np.nan, held.astype(float))
+
+
+def _stands_still(cells: Floats, frame: Frame) -> npt.NDArray[np.bool_]:
+    """Where the last minutes are known, and what is usual in them is about the most in them."""
+    width = max(_LEAST_STILL, round(_FLAT_OVER / frame.grid.step))
+    if len(cells) < width:
+        return np.zeros(len(cells), dtype=bool)
+    spans = np.lib.stride_tricks.sliding_window_view(cells, width)
+    still = np.zeros(len(cells), dtype=bool)
+    still[width - 1 :] = spans.mean(axis=1) >= _FLAT * spans.max(axis=1)
+    return still
 
 
 def _time_per_step(frame: Frame, replica: Subject) -> Floats | None:
