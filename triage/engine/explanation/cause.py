@@ -57,7 +57,10 @@ def cause_of(
         return _without_root(status, findings, by_id, noticed)
     if is_effect(by_id[first.rule]):
         explained = {*noticed, *_told_by(by_id[first.rule])}
-        rivals = _among([r for r in rulings if first.rule in r.rule.effects], explained, least=1.0)
+        surer = _surer_effects(first, findings, by_id)
+        rivals = tuple(_of_finding(one, by_id) for one in surer) + _among(
+            [r for r in rulings if first.rule in r.rule.effects], explained, least=1.0
+        )
         text = f"{first.title} is an effect; what brought it about could not be seen."
         return CauseView(state=CauseState.NARROWED if rivals else CauseState.OPEN, rules=_ids(rivals), rivals=rivals, text=text)
     told = [one for one in findings if one.role != "consequence" and one.severity != "info" and one is not first]
@@ -65,8 +68,7 @@ def cause_of(
     equals = [one for one in roots[1:] if one not in triggers and _is_as_good(one, first)]
     if first.confidence == "possible" or equals:
         sure = [one for one in triggers if one.confidence != "possible"]
-        if first.confidence == "possible":
-            sure += [one for one in findings if _is_surer_effect(one, by_id)]
+        sure += _surer_effects(first, findings, by_id)
         rivals = tuple(_of_finding(one, by_id) for one in [first, *equals, *sure]) + _among(
             _look_alikes(by_id[first.rule], rulings), noticed
         )
@@ -108,10 +110,12 @@ def _is_as_good(one: Finding, first: Finding) -> bool:
     return as_sure and not shorter and len(one.leads_to) >= len(first.leads_to)
 
 
-def _is_surer_effect(one: Finding, by_id: Mapping[str, Ruling]) -> bool:
-    """Whether a consequence is surer than a root that is merely possible: without that root it is what has to be told."""
-    told = one.role == "consequence" and one.confidence != "possible" and one.severity != "info"
-    return told and not by_id[one.rule].rule.bystander
+def _surer_effects(first: Finding, findings: Sequence[Finding], by_id: Mapping[str, Ruling]) -> list[Finding]:
+    """Consequences that are surer than a root that is merely possible: without that root they are what has to be told."""
+    if first.confidence != "possible":
+        return []
+    told = [one for one in findings if one.role == "consequence" and one.confidence != "possible" and one.severity != "info"]
+    return [one for one in told if not by_id[one.rule].rule.bystander]
 
 
 def _look_alikes(ruling: Ruling, rulings: Sequence[Ruling]) -> list[Ruling]:
