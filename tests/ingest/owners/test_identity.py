@@ -109,3 +109,10 @@ def test_targets_that_a_rule_of_relabelling_makes_one() -> None:
     assert event.attrs["unnamed"] == "10.0.0.0:8000 10.0.0.1:8000 10.0.0.2:8000"
     assert losses([*before[:1], after]) == []  # one engine is still known
     assert losses([*before, life(name, END - STEP, END, **kept)]) == []  # and what comes much later is something new
+
+
+def test_a_pod_that_is_only_listed_has_given_its_card_back() -> None:
+    """Its target is down, or the cluster knows that it has ended."""
+    listed = life("kube_pod_info", 0.0, END, pod="svc-0", namespace="llm", job="kube-state-metrics")
+    down = RawSeries("up", {**OWNER, "job": "vllm"}, listed.times, np.where(listed.times > LOSS, 0.0, 1.0))
+    assert not losses([engine(LOSS), down, listed, card(0.0, LOSS, **OWNER), card(LOSS + STEP, END)])

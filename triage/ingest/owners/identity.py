@@ -13,6 +13,9 @@ _OWNER_LABELS = frozenset(
 )
 """Labels that say to whom a series belongs, not what it measures."""
 
+_RUNS = frozenset({"kube_pod_container_status_running", "kube_pod_container_status_ready"})
+"""What kube-state-metrics shows as 1 of a container that runs, and as 0 of one that has ended."""
+
 _PLACE_LABELS = ("pci_bus_id", "gpu_id", "gpu", "minor_number")
 _LEAST_SILENCE = 180.0
 """The old series must be silent for this many seconds at the end, or a scrape has only been missed."""
@@ -38,7 +41,7 @@ def lost_labels(series: Sequence[RawSeries], selection: Selection, window: Windo
             heirs.setdefault(_key(one), []).append(one)
     if not heirs:
         return ()
-    alive = {pod for one in series if one.times[-1] > end - silence and (pod := _pod(one.labels, selection))}
+    alive = {pod for one in series if one.times[-1] > end - silence and (pod := _pod(one.labels, selection)) and _shows_life(one)}
     pairs = [
         (one, heir)
         for one in ended
@@ -62,6 +65,13 @@ def _is_lost(one: RawSeries, selection: Selection, alive: Set[str], merged: int)
     if _card(one.labels):
         return pod in alive
     return bool(pod) or (merged > 1 and selection.replica(one.labels) is not None)
+
+
+def _shows_life(one: RawSeries) -> bool:
+    """Whether a series of a pod tells that it runs: a target that is down, and a pod that has ended, are listed for long."""
+    if one.name.startswith("kube_pod_") and one.name not in _RUNS:
+        return False
+    return bool(one.values[-1] > 0) if one.name == "up" or one.name in _RUNS else True
 
 
 def _pod(labels: Labels, selection: Selection) -> str:
