@@ -231,6 +231,18 @@ def test_whose_service_it_is_can_be_seen(tmp_path: Path) -> None:
     assert read_any(folder(tmp_path / "c", None, two), Service(name="chat")).service == "chat"
 
 
+def test_the_only_model_in_a_folder_is_that_of_its_service(tmp_path: Path) -> None:
+    """Its engines go by no name; where two models are served, nobody can say which is meant."""
+    hosts = ("h1:8000", "h2:8000")
+    one = "".join(scrapes({"model_name": "qwen", "instance": host}) for host in hosts)
+    recording = read_incident(folder(tmp_path / "a", CASE, one))
+    assert ([replica.id for replica in recording.subjects[Scope.REPLICA]], recording.problems) == ([*hosts], ())
+    two = one + scrapes({"model_name": "llama", "instance": "h3:8000"})
+    recording = read_incident(folder(tmp_path / "b", CASE, two))
+    assert not recording.subjects[Scope.REPLICA]
+    assert recording.problems == ("nothing in the data says which series belong to chat",)
+
+
 def test_dump_of_one_engine_without_labels(tmp_path: Path) -> None:
     """Two scrapes of an engine that were saved with their times are its own: nothing says whose they are."""
     text = "".join(f"llamacpp:tokens_predicted_total {number * 30} {START + 30 * number}\n" for number in range(9))

@@ -21,7 +21,7 @@ from triage.ingest.logs.emitters import engine_on
 from triage.ingest.metrics.naming import index_names, is_engine_name, speaker
 from triage.ingest.metrics.openmetrics import parse, read_blocks
 from triage.ingest.metrics.translate import translate, with_source
-from triage.ingest.owners.subjects import SERVICE_LABELS, owned_by, select
+from triage.ingest.owners.subjects import SERVICE_LABELS, models_of, owned_by, select
 from triage.ingest.raw import RawSeries, gathered, labelled
 from triage.model.checked import Before, Checked, spelt
 from triage.model.recording import Event, Fact, Histogram, Recording, Series, Source, SourceState, Subject, Window, merged
@@ -266,10 +266,29 @@ def recording_of(incident: Incident) -> Recording:
 
 def metrics_of(incident: Incident) -> Recording:
     """The recording of an incident's metrics alone."""
-    language = incident.language
-    metrics = translate(incident.series, language.dialects, incident.service, incident.window, language.signatures)
-    metrics = with_source(metrics, "metrics")
+    metrics = _translated(incident, incident.service)
+    if not metrics.subjects[Scope.REPLICA] and (only := _of_the_only_model(incident)) is not None:
+        metrics = _translated(incident, only)
     return replace(metrics, problems=(*incident.problems, *metrics.problems))
+
+
+def _translated(incident: Incident, service: Service) -> Recording:
+    language = incident.language
+    return with_source(translate(incident.series, language.dialects, service, incident.window, language.signatures), "metrics")
+
+
+def _of_the_only_model(incident: Incident) -> Service | None:
+    """The service, known to serve the only model in a folder that was handed over for it.
+
+    None if its model was declared, or if there are more models or none.
+    """
+    if "model" in incident.service.facts:
+        return None
+    index = index_names(incident.language.dialects)
+    models = sorted(models_of(incident.series, lambda metric: speaker(index, metric)) - {""})
+    if len(models) != 1:
+        return None
+    return incident.service.model_copy(update={"facts": {**incident.service.facts, "model": models[0]}})
 
 
 def logs_of(folder: Path) -> tuple[Path, ...]:

@@ -367,6 +367,12 @@ def select(series: Iterable[RawSeries], service: Service, speaker: Callable[[str
     return evidence.selection()
 
 
+def models_of(series: Iterable[RawSeries], speaker: Callable[[str], Scope | None]) -> frozenset[str]:
+    """What the series of engines say that they serve; of those that say nothing an empty string."""
+    engines = (one.labels for one in series if speaker(one.name) is Scope.REPLICA)
+    return frozenset(first(labels, _MODELS) for labels in engines)
+
+
 def _said(labels: Labels) -> object:
     """What labels of a bucket say besides its bound: as much as those of the other buckets."""
     return tuple([told for told in labels.items() if told[0] != "le"])
