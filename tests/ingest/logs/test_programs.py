@@ -200,3 +200,12 @@ def test_a_gateway_that_is_called_as_the_service_is_none_of_its_replicas() -> No
     assert emitter_of("chat", lines, lambda name: ours if name == "chat" else None, "chat").subject.scope is Scope.GATEWAY
     engine = [b"INFO 01-02 03:04:05 api_server.py:1] vLLM API server version 0.9.2"] * 5
     assert emitter_of("chat", engine, lambda name: ours if name == "chat" else None, "chat").subject == ours
+
+
+@pytest.mark.parametrize(("name", "service"), [("eval-llm-0", "eval-llm"), ("batch-gpu-01", "chat"), ("edge-chat-0", "edge-chat")])
+def test_what_a_service_or_a_host_is_called_says_nothing_of_who_writes(name: str, service: str) -> None:
+    """The engine of a service that works for evaluations is no evaluation."""
+    engine = [b"(EngineCore_0 pid=77) ERROR 10-30 14:21:41 [core.py:700] torch.OutOfMemoryError: CUDA out of memory."] * 5
+    hosts = {"batch-gpu-01": Subject(Scope.NODE, "batch-gpu-01")}
+    assert emitter_of(name, engine, hosts.get, service).kind == "engine"
+    assert emitter_of(f"{service}-eval", [b"score 0.81 of 40 answers"], hosts.get, service).kind == "quality"

@@ -34,7 +34,7 @@ def size_of(value: Floats, usual: Floats, floor: Floats, bounded: Floats, *, up:
     :param bounded: whether it fills up towards 1
     """
     high, low = (value, usual) if up else (usual, value)
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         plain = (high + floor) / (np.maximum(low, 0.0) + floor)
         left = (1.0 - low + floor) / (1.0 - np.minimum(high, 1.0) + floor)
     return np.where(bounded > 0, left, plain)

@@ -211,7 +211,8 @@ class Emitter:
 def emitter_of(stem: str, head: Iterable[bytes], subjects: Subjects, service: str, origin: Origin = NOBODY) -> Emitter:
     """The emitter of a file, or of one of the writers in it.
 
-    Content decides; the name of the file, program or container is a hint that counts where content says nothing else.
+    Content decides; the name of the file, program or container is a hint that counts where content says nothing else. That a service
+    is called ``eval-llm`` or ``edge-chat`` says nothing of who writes in its name.
 
     :param stem: the file's name without ``.log`` and ``.gz``
     :param head: its first lines
@@ -219,6 +220,10 @@ def emitter_of(stem: str, head: Iterable[bytes], subjects: Subjects, service: st
     :param origin: who a wrapper says wrote the lines
     """
     named, name = _by_name(stem)
+    if named != "engine" and stem.startswith(f"{service}-"):
+        named, name = _by_name(stem.removeprefix(f"{service}-"))[0], stem
+    elif named in _ROLES and (whole := subjects(stem)) is not None and whole.scope in (Scope.REPLICA, Scope.NODE):
+        named, name = "other", stem
     hint = emitter_within(origin.ident) or emitter_within(origin.container) or named
     if hint == "other" and origin.ident:
         hint = _UNKNOWN_PROGRAM
