@@ -69,6 +69,8 @@ def test_an_effect_that_is_surer_than_its_root_is_one_of_what_it_may_be() -> Non
 
 
 def test_what_is_surer_than_a_possible_effect_is_told_although_what_brought_that_about_is_not_known() -> None:
-    symptom = rule("symptom", {"signal": "kv.usage", "stat": "max", "above": 0.9}, "weak", leads_to={"full": "it digs"}, effect=True)
+    symptom = rule(
+        "symptom", {"signal": "kv.usage", "stat": "max", "above": 0.9}, "weak", leads_to={"full": "it digs"}, effect=True
+    )
     cause = diagnose(make_recording(FAILING), [symptom, FULL]).cause
     assert (cause.state, cause.rules) == (CauseState.NARROWED, ("full",))

@@ -157,6 +157,13 @@ def test_a_change_contributes_to_the_mechanism_that_it_set_off() -> None:
     assert roles(change, rule("fault", HOLDS)) == {"change": "contributing", "fault": "root"}
 
 
+def test_what_is_wrong_below_the_platform_is_a_mechanism_whoever_made_it_so() -> None:
+    """An image that lacks a compiler says more than that an image was changed; a gate that nobody has is beside it."""
+    change = rule("change", HOLDS, cause="tooling", layer="platform", trigger=True, leads_to={"fault": "it brings it along"})
+    assert roles(change, rule("fault", HOLDS, cause="tooling", layer="framework"))["fault"] == "root"
+    assert roles(change, rule("fault", HOLDS, cause="tooling", layer="platform"))["fault"] == "consequence"
+
+
 @pytest.mark.parametrize(("grade", "effect"), [("weak", True), ("strong", False)])
 def test_an_effect_is_a_cause_where_an_alternative_says_what_brought_it_about(grade: Grade, effect: bool) -> None:
     """Two weak alternatives that are sure together say only that it is there."""

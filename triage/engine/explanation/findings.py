@@ -14,7 +14,7 @@ from triage.engine.rules.evaluate import Answer, Ruling
 from triage.model.diagnosis import Confidence, Evidence, Finding, Role, Severity, Verdict
 from triage.model.playbook import Advice
 from triage.model.rule import GRADES, Rule
-from triage.model.vocabulary import Cause
+from triage.model.vocabulary import Cause, Layer
 
 _WORDS: tuple[Confidence, ...] = ("proven", "likely", "possible")
 _WEIGHTS: dict[Severity, int] = {"info": 0, "warning": 1, "critical": 2}
@@ -53,10 +53,16 @@ def _candidate(ruling: Ruling, harm: Harm, frame: Frame) -> Candidate:
         standing=rule.standing,
         sustains=rule.sustains,
         trigger=rule.trigger,
-        mechanism=rule.cause is not Cause.TOOLING and not (rule.otherwise or rule.bystander),
+        mechanism=_is_mechanism(rule),
         bystander=rule.bystander and harmed is True,
         otherwise=rule.otherwise and confidence_of(answers[0]) != "proven",
     )
+
+
+def _is_mechanism(rule: Rule) -> bool:
+    """Whether a kind says how something went wrong: what people work with says it below the platform (an image, a driver)."""
+    how = rule.cause is not Cause.TOOLING or rule.layer is not Layer.PLATFORM
+    return how and not (rule.otherwise or rule.bystander)
 
 
 def _is_outlasted(onset: float | None, until: float | None, harm: Harm) -> bool:

@@ -211,8 +211,8 @@ class Emitter:
 def emitter_of(stem: str, head: Iterable[bytes], subjects: Subjects, service: str, origin: Origin = NOBODY) -> Emitter:
     """The emitter of a file, or of one of the writers in it.
 
-    Content decides; the name of the file, program or container is a hint that counts where content says nothing else. That a service
-    is called ``eval-llm`` or ``edge-chat`` says nothing of who writes in its name.
+    Content decides; the name of the file, program or container is a hint that counts where content says nothing else. That a
+    service is called ``eval-llm`` or ``edge-chat`` says nothing of who writes in its name.
 
     :param stem: the file's name without ``.log`` and ``.gz``
     :param head: its first lines
