@@ -221,7 +221,7 @@ def test_a_traceback_is_one_statement(tmp_path: Path) -> None:
     """It is named after its exception, with the innermost frame of the program's own code; a word about it is not the first."""
     first = next(event for event in events(tmp_path, "engine-chat-0", TRACE, "said") if event.name == "raised")
     assert first.attrs["exception"] == "KeyError"
-    assert first.attrs["where"] == "core.py:run"
+    assert first.attrs["where"] == "engine/core.py:run"
     assert first.attrs["first"] == "yes"
 
 

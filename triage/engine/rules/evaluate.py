@@ -44,15 +44,20 @@ class Way:
         return "weak" if self.usual else self.alternative.grade
 
 
+_STATED = ("fact:", "batch.fill")
+"""What is known only if somebody states a setting."""
+
+
 def _leaves_doubt(against: Outcome) -> bool:
     """Whether what would refute something could have been looked at, and was not.
 
     A setting that nobody states is as it is with everybody: who has another one states it.
+    So is the share of a limit that nobody states.
     """
     if against.verdict is not UNKNOWN:
         return False
     unknown = [look.signal for look in against.looks if look.verdict is UNKNOWN]
-    return not (unknown and all(signal.startswith("fact:") for signal in unknown))
+    return not (unknown and all(signal.startswith(_STATED) for signal in unknown))
 
 
 @dataclass(frozen=True)
@@ -160,8 +165,9 @@ class Answer:
 
     @property
     def contradictions(self) -> tuple[Evidence, ...]:
-        """What the kind should have brought about, was measured, and is not there."""
-        return _of(ABSENT, [outcome for outcome in self.expected if outcome.verdict is ABSENT])
+        """What the kind should have brought about, was measured, and is not there; or is there, and should not be."""
+        missed = [outcome for outcome in self.expected if outcome.verdict is ABSENT]
+        return tuple(dict.fromkeys(piece for one in missed for piece in _of(ABSENT, [one]) or _of(PRESENT, [one])))
 
 
 _TOLD = ("event:", "observed:said", "observed:life", "observed:change", "observed:identity", "observed:instrument")

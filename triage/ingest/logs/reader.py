@@ -52,6 +52,9 @@ _TALKATIVE = frozenset({"engine", "gateway", "kernel", "kubelet", "kube-events",
 
 _WORD = Pattern(rb"[A-Za-z]{3}")
 
+_UNNAMED = frozenset({"", "UAEX"})
+"""Flags that leave open why a request failed: Envoy's of a refused caller also stands where nobody answered who may call."""
+
 _CUT = 60.0
 """Chosen: seconds from the window's begin within which the first line of a log stands that was cut there: of a quiet log the
 first one stands anywhere."""
@@ -232,7 +235,7 @@ class Reader:
     def _take_asked(self, request: AccessLine, time: float) -> None:
         """Takes a request that its writer sent on, or sent itself; the words of a failure that has no name of its own count."""
         self._access.add(request, time if self._timed else None)
-        if request.failed and request.why and not request.flags:
+        if request.failed and request.why and request.flags in _UNNAMED:
             level = "" if 400 <= request.status < 500 else "ERROR "
             self._mean(f"{level}{request.status} {request.path}: {request.why}".encode(), time)
 

@@ -52,13 +52,13 @@ def _within(path: bytes) -> bytes:
 
 
 def where(trace: Trace, cause: Raised) -> str:
-    """The innermost frame in the program's own code above the cause, as ``file:function``; empty if no frame was printed."""
+    """The innermost frame in the program's own code above the cause, as ``folder/file:function``; empty if none was printed."""
     own = innermost = b""
     for line in trace.lines:
         frame = _FRAME.search(line)
         if frame is not None:
             path, _, function = frame.groups()
-            innermost = path.rpartition(b"/")[2] + b":" + function
+            innermost = b"/".join(path.rsplit(b"/", 2)[-2:]) + b":" + function
             if not _LIBRARY.search(_within(path)):
                 own = innermost
         elif own and line.rstrip().endswith(cause.message.strip() or b"\0") and cause.name in line:
