@@ -38,6 +38,7 @@ def test_the_change_behind_several_mechanisms_is_one_of_what_it_may_be() -> None
         ({"event": "deploy", "at_least": 1}, ()),
         ({"event": "log", "name": ["crash-loop"], "at_least": 1}, ()),
         ({"event": "log", "name": ["crash-loop", "cuda-oom"], "at_least": 1}, ()),
+        ({"event": "log", "name": ["engine-ready"], "at_least": 1}, ()),
         ({"signal": "gpu.power", "stat": "mean", "above": 200}, ()),
     ],
     ids=[
@@ -46,6 +47,7 @@ def test_the_change_behind_several_mechanisms_is_one_of_what_it_may_be() -> None
         "that somebody changed something",
         "that it ends again and again",
         "that it ends, where more was asked for",
+        "that it began to serve",
         "the same curve once more",
     ],
 )
@@ -54,6 +56,7 @@ def test_what_every_kind_brings_or_needs_speaks_for_none(seen: dict[str, object]
     made = make_recording({**FAILING, "token.time": Shift(0.02, 0.08), "gpu.power": Shift(100, 600)})
     begun = made.window.start
     recording = replace(made, events=(Event(begun, "deploy", "v2"), Event(begun, "log", "crash-loop", source="log:kube-events")))
+    recording = replace(recording, events=(*recording.events, Event(begun, "log", "engine-ready", source="log:kube-events")))
     more = {"signal": "gpu.power", "stat": "max", "above": 500}
     half = rule("half-shown", {"all": [seen, more, {"signal": "gpu.util", "stat": "mean", "above": 0.5}]})
     assert diagnose(recording, [half]).cause.rules == rules

@@ -36,6 +36,13 @@ _ENDED = frozenset(
 """That an engine or its start ended: what has to be explained, and speaks for none of what may have brought it about."""
 
 
+_ORDINARY = frozenset(
+    "engine-started engine-ready weights-loading weights-loaded engine-shutdown drain-waits image-pulled surplus-removed"
+    " gone-when-asked Scheduled Placed Pulling Pulled Created Started Killing SuccessfulCreate SuccessfulDelete".split()
+)
+"""What every start and every wanted end brings along, in health as well."""
+
+
 def cause_of(
     status: Status, findings: Sequence[Finding], rulings: Sequence[Ruling], noticed: Collection[str], *, harmed: bool = False
 ) -> CauseView:
@@ -155,8 +162,9 @@ def _share(looks: Sequence[Look], noticed: Collection[str]) -> float:
 
 
 def _is_common(look: Look, silent: Collection[str]) -> bool:
-    """Whether what was looked at is something odd about such signals alone, or that something ended, whatever the reason."""
-    common = {"observed:shift": silent, "event:log": _ENDED, "event:kube": _ENDED}.get(look.signal)
+    """Whether what was looked at is something odd about such signals alone, or what happens at any end or start."""
+    happens = _ENDED | _ORDINARY
+    common = {"observed:shift": silent, "event:log": happens, "event:kube": happens}.get(look.signal)
     if common is None:
         return False
     of = look.seen or {*look.evidence.stat.split(", ")} - {""}
