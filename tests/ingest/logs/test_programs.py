@@ -203,7 +203,7 @@ def test_a_gateway_that_is_called_as_the_service_is_none_of_its_replicas() -> No
 
 
 @pytest.mark.parametrize(
-    ("name", "service"), [("eval-llm-0", "eval-llm"), ("batch-gpu-01", "chat"), ("edge-chat-0", "edge-chat")]
+    ("name", "service"), [("eval-llm-0", "eval-llm"), ("batch-gpu-01", "edge-chat"), ("edge-chat-0", "edge-chat")]
 )
 def test_what_a_service_or_a_host_is_called_says_nothing_of_who_writes(name: str, service: str) -> None:
     """The engine of a service that works for evaluations is no evaluation."""

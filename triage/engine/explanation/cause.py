@@ -95,16 +95,20 @@ def _without_root(
 ) -> CauseView:
     """No finding is why users suffer: nothing has to be explained, or the cause is open among what half shows itself.
 
-    What was found and is more than possible comes first, even if it is not known to have harmed anybody.
+    What surely happened comes first, and what is likely to have harmed somebody.
     """
     if status is Status.HEALTHY:
         return CauseView(state=CauseState.NONE)
-    happened = [one for one in findings if one.confidence in ("proven", "likely") and not rulings[one.rule].rule.bystander]
+    happened = [one for one in findings if _happened(one) and not rulings[one.rule].rule.bystander]
     rivals = tuple(_of_finding(one, rulings) for one in happened if one.role != "consequence")
     rivals = (*rivals, *_among([*rulings.values()], noticed))[:_MOST_RIVALS]
     if rivals:
         return CauseView(state=CauseState.NARROWED, rules=_ids(rivals), rivals=rivals, text=f"Perhaps: {_titles(rivals)}.")
     return CauseView(state=CauseState.OPEN, text="No kind of failure could be named with what was seen.")
+
+
+def _happened(one: Finding) -> bool:
+    return one.confidence == "proven" or (one.confidence == "likely" and one.severity != "info")
 
 
 def _is_as_good(one: Finding, first: Finding) -> bool:

@@ -220,7 +220,7 @@ def emitter_of(stem: str, head: Iterable[bytes], subjects: Subjects, service: st
     :param origin: who a wrapper says wrote the lines
     """
     named, name = _by_name(stem)
-    if named != "engine" and stem.startswith(f"{service}-"):
+    if named not in ("engine", "other") and stem.startswith(f"{service}-"):
         named, name = _by_name(stem.removeprefix(f"{service}-"))[0], stem
     elif named in _ROLES and (whole := subjects(stem)) is not None and whole.scope in (Scope.REPLICA, Scope.NODE):
         named, name = "other", stem
