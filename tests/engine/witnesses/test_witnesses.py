@@ -294,6 +294,20 @@ def test_scrapes_of_an_exporter_that_fail_while_engines_are_scraped() -> None:
     assert "exporter-down" not in of(frame(signals))
 
 
+def test_a_card_whose_exporter_does_not_answer_is_not_lost() -> None:
+    """It was the only one that this exporter spoke of."""
+    signals: dict[str, object] = {
+        "target.up@target/dcgm-exporter/1": lambda t: 0.0 if t > 120 else 1.0,
+        "target.up@replica/a": 1.0,
+        "tokens.generation@replica/a": wave,
+        "tokens.generation@replica/b": wave,
+        "gpu.power@gpu/g0": gone(wave),
+        "gpu.power@gpu/g1": wave,
+    }
+    assert [str(one.subject) for one in of(frame(signals))["exporter-down"]] == ["target/dcgm-exporter/1"]
+    assert "member-lost" not in of(frame(signals))
+
+
 @pytest.mark.parametrize(("growth", "found"), [(5.0, True), (0.5, False)])
 def test_failed_scrapes_of_an_engine_that_worked_on_are_a_gap(growth: float, found: bool) -> None:
     """What grew through the holes as between the others did not die in them; one that counts anew shows little."""

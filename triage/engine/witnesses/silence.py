@@ -47,7 +47,9 @@ def silences(frame: Frame, voices: Voices) -> Seen:
     """Silences of sources whose subjects live: nothing is known of that time, whatever the last value was."""
     whole = list(_of_everything(frame, voices))
     odd = [*whole, *_once_each(_of_sources(frame, voices, whole))]
-    odd += [one for one in _failed_scrapes(frame) if not any(_is_told(one, other) for other in odd)]
+    failed = list(_failed_scrapes(frame))
+    odd = [one for one in odd if one.of != "member-lost" or not any(_is_told(other, one) for other in failed)]
+    odd += [one for one in failed if not any(_is_told(one, other) for other in odd)]
     heard = [voice for voice in voices.all if len(voice.times) >= LEAST_SAMPLES]
     judged: set[Judged] = {("instrument", name, v.subject.scope) for v in heard for name in ("gap", "silent-target")}
     if len({voice.dialect for voice in heard}) > 1:
@@ -334,7 +336,10 @@ def _overlaps(hole: Hole, told: Observation) -> bool:
 
 
 def _is_told(one: Observation, other: Observation) -> bool:
-    """Whether the failed scrapes of a target are a silence that is told of its subject already."""
+    """Whether the failed scrapes of a target are a silence that is told of its subject already.
+
+    Of a card that its exporter alone spoke of they tell more: it is not lost.
+    """
     if one.onset is None or other.onset is None:
         return False
     same = one.subject == other.subject and one.of == other.of
