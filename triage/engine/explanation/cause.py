@@ -37,8 +37,11 @@ _ENDED = frozenset(
 
 
 _ORDINARY = frozenset(
-    "engine-started engine-ready weights-loading weights-loaded engine-shutdown drain-waits image-pulled surplus-removed"
-    " gone-when-asked Scheduled Placed Pulling Pulled Created Started Killing SuccessfulCreate SuccessfulDelete".split()
+    {
+        *("engine-started", "engine-ready", "weights-loading", "weights-loaded", "engine-shutdown", "drain-waits", "image-pulled"),
+        *("surplus-removed", "gone-when-asked", "Scheduled", "Placed", "Pulling", "Pulled", "Created", "Started", "Killing"),
+        *("SuccessfulCreate", "SuccessfulDelete"),
+    }
 )
 """What every start and every wanted end brings along, in health as well."""
 
