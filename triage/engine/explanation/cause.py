@@ -38,7 +38,15 @@ _ENDED = frozenset(
 
 _ORDINARY = frozenset(
     {
-        *("engine-started", "engine-ready", "weights-loading", "weights-loaded", "engine-shutdown", "drain-waits", "image-pulled"),
+        *(
+            "engine-started",
+            "engine-ready",
+            "weights-loading",
+            "weights-loaded",
+            "engine-shutdown",
+            "drain-waits",
+            "image-pulled",
+        ),
         *("surplus-removed", "gone-when-asked", "Scheduled", "Placed", "Pulling", "Pulled", "Created", "Started", "Killing"),
         *("SuccessfulCreate", "SuccessfulDelete"),
     }
