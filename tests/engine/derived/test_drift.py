@@ -56,6 +56,15 @@ def test_one_of_three_twins_differs() -> None:
     assert (event.name, event.subject.id, event.attrs["peers"]) == ("gpu_memory_utilization", "c", "0.9")
 
 
+def test_twins_by_the_template_of_their_pods() -> None:
+    """Where nobody tells who made them, pods of one template are to be equal; those of another are another version."""
+    values = {f"max_num_seqs@replica/{name}": value for name, value in zip("abcd", (64.0, 64.0, 8.0, 16.0), strict=True)}
+    facts = values | {f"release@replica/{name}": "7b9d5c6f8" for name in "abc"} | {"release@replica/d": "5c6f87b9d"}
+    (event,) = drifts(derived({f"kv.usage@replica/{name}": 0.5 for name in "abcd"}, facts=facts))
+    assert event.subject is not None
+    assert (event.name, event.subject.id, event.attrs["peers"]) == ("max_num_seqs", "c", "64")
+
+
 def test_one_tag_with_two_digests() -> None:
     """Only under one name and of one maker; versions of different names may differ."""
     digests = {f"image_id@replica/{name}": f"vllm@sha256:{value}" for name, value in zip("abc", ("11", "11", "22"), strict=True)}

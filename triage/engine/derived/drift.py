@@ -64,7 +64,8 @@ def with_drift(frame: Frame) -> Recording:
     """The recording with an event of kind ``drift`` for each replica and fact that is not what it should be.
 
     Names are keys of facts. A setting is compared with what is declared for the service, with the replicas that were made by the
-    same hand (one ReplicaSet, one image) for the same work, and with the start before where nobody changed anything; an artifact
+    same hand (one ReplicaSet, one image, or one pod template) for the same work,
+    and with the start before where nobody changed anything; an artifact
     with those that have an image of the same name.
 
     Attribute ``fresh`` says whether the replica's process began in the recording: what was so before cannot be what changed.
@@ -173,10 +174,12 @@ def _from_peers(fleet: _Fleet) -> Iterator[Event]:
 
 
 def _twins(fleet: _Fleet) -> list[list[Subject]]:
-    """Replicas by who made them, image and work; only those of which both maker and image are known."""
+    """Replicas by who made them, image and work; only those of which maker and image are known, or the one template of both."""
     groups: dict[tuple[Value, Value, str], list[Subject]] = {}
     for replica in fleet.replicas:
-        maker, image = (fleet.facts.get((replica, key)) for key in ("created_by_name", "image"))
+        maker, image, release = (fleet.facts.get((replica, key)) for key in ("created_by_name", "image", "release"))
+        if maker is None or image is None:
+            maker, image = release, release
         if maker is not None and image is not None:
             groups.setdefault((maker, image, role_of(fleet.frame, replica)), []).append(replica)
     return list(groups.values())

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from triage.ingest.logs.redaction import redacted_bytes
 from triage.ingest.logs.shown.form import Shown, Take
 from triage.ingest.logs.shown.quantities import quantity
-from triage.ingest.logs.shown.smi_report import speaks_of_trouble
+from triage.ingest.logs.shown.smi_report import SM_CLOCK, is_slow, speaks_of_trouble
 from triage.ingest.logs.shown.smi_table import process_on
 from triage.ingest.logs.timestamps import Clock
 from triage.model.recording import Subject
@@ -72,6 +72,10 @@ _QUERIED: dict[str, Column] = {
     },
 }  # fmt: skip
 """Fields of ``nvidia-smi --help-query-gpu``, as it heads its columns."""
+
+_OF_PACE = ("gpu.sm_clock", "gpu.sm_clock_max", "gpu.util")
+_FREE = 0x1 | 0x2
+"""Bits of reasons that are no lack of power or cold: that it idles, and that somebody set its clocks."""
 
 _MASKS = ("clocks_event_reasons.active", "clocks_throttle_reasons.active")
 _BITS: tuple[tuple[int, str, str], ...] = (
@@ -156,6 +160,19 @@ def card_row(shown: Shown, values: dict[str, str], time: float | None) -> None:
             read_column(shown, card, column, text, time, bus)
         elif field in _MASKS:
             _read_mask(shown, card, text, time, bus)
+    _read_clock(shown, card, values, time)
+
+
+def _read_clock(shown: Shown, card: Subject, values: dict[str, str], time: float | None) -> None:
+    """Says that a busy card is slow without a reason: it must have been asked for reasons, and give none that holds it back."""
+    amounts = {
+        column.signal: quantity(values[field], column.unit)
+        for field, column in _QUERIED.items()
+        if field in values and column.signal in _OF_PACE
+    }
+    masks = [mask for field in _MASKS if (mask := _mask(values.get(field, ""))) is not None]
+    if masks and not any(mask & ~_FREE for mask in masks) and is_slow(*(amounts.get(signal) for signal in _OF_PACE)):
+        shown.state(SM_CLOCK, values.get("clocks.current.sm", values.get("clocks.sm", "")), card, "nvidia-smi", time)
 
 
 def read_column(shown: Shown, card: Subject, column: Column, text: str, time: float | None, bus: str = "") -> None:
@@ -169,11 +186,18 @@ def read_column(shown: Shown, card: Subject, column: Column, text: str, time: fl
         shown.state(column.path, text, card, "nvidia-smi", time, {"pci": bus} if bus else {})
 
 
+def _mask(text: str) -> int | None:
+    """A number of bits; None if it is none."""
+    try:
+        return int(text, 16)
+    except ValueError:
+        return None
+
+
 def _read_mask(shown: Shown, card: Subject, text: str, time: float | None, bus: str) -> None:
     """All reasons for which clocks are held down, as one number."""
-    try:
-        mask = int(text, 16)
-    except ValueError:
+    mask = _mask(text)
+    if mask is None:
         return
     for bit, signal, name in _BITS:
         shown.sample(signal, card, float(bool(mask & bit)), time)

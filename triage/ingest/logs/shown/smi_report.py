@@ -129,6 +129,8 @@ class SmiReport:
             for path, text in card.values.items():
                 if speaks_of_trouble(path, text) or _is_short_of_lanes(path, card.values):
                     shown.state(path, text, card.subject, "nvidia-smi", card.time, {"pci": card.bus})
+            if _is_slow_for_nothing(card.values):
+                shown.state(SM_CLOCK, card.values[SM_CLOCK], card.subject, "nvidia-smi", card.time, {"pci": card.bus})
 
 
 def speaks_of_trouble(path: str, value: str) -> bool:
@@ -141,6 +143,29 @@ def speaks_of_trouble(path: str, value: str) -> bool:
     if _COUNTS.search(path) is not None:
         return told.isdigit() and told != "0"
     return _SLOWED.search(path) is not None and told == "active"
+
+
+SM_CLOCK, _MOST, _USE = "clocks/sm", "max clocks/sm", "utilization/gpu"
+_HELD = Pattern(r"^clocks (?:event|throttle) reasons/(?:sw power cap|sync boost|hw .*|sw thermal.*)$")
+
+
+def is_slow(clock: float | None, most: float | None, use: float | None) -> bool:
+    """Whether a card that works all the time runs far below the clock that it could have: a busy card without a reason does not.
+
+    :param clock: of its multiprocessors now, and ``most`` at best, both hertz
+    :param use: share of the time in which it works
+    """
+    return clock is not None and most is not None and use is not None and use >= _BUSY and clock < _FAR_BELOW * most
+
+
+_BUSY, _FAR_BELOW = 0.9, 0.6
+"""Chosen, as of the kind clocks-stuck-low: a card that waits now and then is less busy, and one that saves power runs faster."""
+
+
+def _is_slow_for_nothing(values: Mapping[str, str]) -> bool:
+    """Whether the card is slow, and the report gives neither power nor heat as the reason."""
+    held = any(_HELD.search(path) is not None and text.lower() == "active" for path, text in values.items())
+    return not held and is_slow(*(quantity(values.get(path, "")) for path in (SM_CLOCK, _MOST, _USE)))
 
 
 _LANES = "pci/gpu link info/link width/"
