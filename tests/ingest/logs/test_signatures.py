@@ -111,6 +111,13 @@ def test_memory_that_is_in_pieces() -> None:
     assert found(asked + free + end.format("410.00 MiB"), "engine") == ["cuda-oom-fragmented"]
     assert found(asked + free + end.format("41.00 MiB"), "engine") == ["cuda-oom"]
     assert found(asked + free + other.format("7.50 GiB") + mine + end.format("737.41 MiB"), "engine") == ["cuda-oom-foreign"]
+    this = " Process 11 has {} memory in use."
+    assert found(asked + free + other.format("7.50 GiB") + this.format("14.00 GiB") + end.format("41.00 MiB"), "engine") == [
+        "cuda-oom-foreign"
+    ]
+    assert found(asked + free + other.format("12.00 MiB") + this.format("21.60 GiB") + end.format("41.00 MiB"), "engine") == [
+        "cuda-oom"
+    ]
     most = mine.replace("14.00", "21.60")
     assert found(asked + free + other.format("12.00 MiB") + most + end.format("41.00 MiB"), "engine") == ["cuda-oom"]
 

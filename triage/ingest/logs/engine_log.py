@@ -426,7 +426,7 @@ _EXCEPTION_LINE = Pattern(
     rb"(?:^|[\]:] |\s)((?:(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Timeout|Failure))|[Aa]ssertion failed): (\S.*)$"
 )
 _FAILED_START = Pattern(
-    rb"(?i)\bfail(?:ed|ure|s)?\b.{0,30}\b(?:start|initiali[sz]\w*|load)\b|\b(?:start-?up|initiali[sz]ation|loading)\b.{0,20}\bfailed"
+    rb"(?i)\bfail(?:ed|ure|s)?\b.{0,30}\b(?:start|initiali[sz]\w*|load)\b|\b(?:start-?up|initiali[sz]ation|creation|loading)\b.{0,20}\bfailed"
     rb"|\berror (?:loading|starting|initiali[sz]ing)\b|\bunable to (?:load|start|initiali[sz]e)\b|\bexiting due to\b"
 )
 _SERVER = Pattern(rb"(?i)model|engine|server|worker|executor|backend|runner|weights|tokenizer|application|shard")

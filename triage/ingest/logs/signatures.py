@@ -334,13 +334,16 @@ _FOREIGN = 2.0**30
 def _out_of_memory(groups: Mapping[str, str]) -> str:
     """Whose fault it is that no memory is left.
 
-    Others hold it, if PyTorch names them beside this process (in a container it may list this process under a number, too), or if
-    what is neither free nor this process's is a good part of the card: processes of other containers are not listed.
+    Others hold it, if PyTorch names them beside this process (in a container it may list this process under a number, too: of two
+    that are listed, one is not it), or if what is neither free nor this process's is a good part of the card: processes of other
+    containers are not listed.
     It is fragmented, if the allocator holds as much unused memory as was asked for, or most of it with the rest free on the card:
     the sum would do, no single block does. A block that is huge for its card is what is wrong itself, unless the allocator alone
     has room for it.
     """
     if "own" in groups and "others" in groups and _bytes(groups["others"]) >= _FOREIGN:
+        return "cuda-oom-foreign"
+    if {"others", "second"} <= groups.keys() and min(_bytes(groups["others"]), _bytes(groups["second"])) >= _FOREIGN:
         return "cuda-oom-foreign"
     if {"own", "free", "total"} <= groups.keys():
         total = _bytes(groups["total"])
