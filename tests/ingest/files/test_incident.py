@@ -297,6 +297,35 @@ def test_a_log_that_is_called_after_a_part_of_a_pods_name(tmp_path: Path, pods: 
     assert {one.subject.id for one in recording.series if one.signal == "log.lines"} == {replica}
 
 
+@pytest.mark.parametrize(("other", "joined"), [(3, True), (2, False)], ids=["another course", "the same course"])
+def test_a_log_that_tells_the_numbers_of_one_address_is_of_its_engine(tmp_path: Path, other: int, joined: bool) -> None:
+    """It is called after a pod, of which the metrics know nothing; where both addresses do alike it stays unknown which it is."""
+
+    def made(number: int, every: int) -> int:
+        return 100 + 50 * (number // every % 3)
+
+    def engine(host: str, every: int) -> str:
+        total, lines = 0, []
+        for number in range(60):
+            total += 10 * made(number, every)
+            lines += [
+                f'vllm:generation_tokens_total{{service="chat",instance="{host}:8000",job="vllm"}} {total} {START + 10 * number}'
+            ]
+        return "\n".join(lines) + "\n"
+
+    pod = "chat-7d9f8b6c54-x2k4q"
+    lines = [
+        f"INFO 09-21 14:{13 + (20 + 10 * number + 3) // 60:02d}:{(20 + 10 * number + 3) % 60:02d} [loggers.py:257] Engine 000: "
+        f"Avg prompt throughput: 9.0 tokens/s, Avg generation throughput: {made(number, 2)}.0 tokens/s, Running: 1 reqs, "
+        "Waiting: 0 reqs, GPU KV cache usage: 1.0%, Prefix cache hit rate: 0.0%"
+        for number in range(60)
+    ]
+    metrics = engine("10.0.0.1", 2) + engine("10.0.0.2", other) + "# EOF\n"
+    recording = read_incident(folder(tmp_path / "a", CASE, metrics, **{f"logs__engine-{pod}.log": "\n".join(lines) + "\n"}))
+    names = {replica.id for replica in recording.subjects[Scope.REPLICA]}
+    assert names == {"10.0.0.1:8000", "10.0.0.2:8000"} | (set() if joined else {pod})
+
+
 def test_what_was_read_goes_to_another_process(tmp_path: Path) -> None:
     """Whole, with the origins that are looked up when somebody asks: cases are scored by several processes."""
     read = read_incident(folder(tmp_path / "case", metrics=scrapes()))

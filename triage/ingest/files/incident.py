@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import UTC, datetime
 from itertools import chain
+from math import inf
 from pathlib import Path
 from typing import Annotated, BinaryIO, TypeVar
 
@@ -442,7 +443,7 @@ def _under_one_name(reading: LogReading, metrics: Recording) -> LogReading:
     pods = listed.union(metrics.subjects[Scope.REPLICA])
     fuller = {log: [pod for pod in pods if _is_part(log.id, pod.id)] for log in said - pods}
     names: dict[Subject | None, Subject] = {log: found[0] for log, found in fuller.items() if len(found) == 1}
-    names = names or _only_one(said, metrics)
+    names = names or _only_one(said, metrics) or _by_their_numbers(reading, metrics)
     return _renamed(reading, names) if names else reading
 
 
@@ -461,6 +462,40 @@ def _only_one(said: set[Subject], metrics: Recording) -> dict[Subject | None, Su
         return {}
     (log,), (replica,) = said, measured
     return {} if owned_by(log.id, metrics.service) and owned_by(replica.id, metrics.service) else {log: replica}
+
+
+_MADE = "tokens.generation"
+
+_LEAST_LINES = 10
+"""Chosen: over fewer lines two engines may do alike by chance."""
+
+_NEARER = 0.6
+"""In fourteen recordings of two real engines a log was nearer to its own by this much or left it open, and never to the other."""
+
+
+def _by_their_numbers(reading: LogReading, metrics: Recording) -> dict[Subject | None, Subject]:
+    """Logs called after pods, of engines that are scraped at addresses: each line tells how much the engine made since the last.
+
+    A log is that of the address whose numbers it tells far more nearly than those of any other, if no other log tells them, too.
+    """
+    scraped = metrics.by_signal.get(_MADE, ())
+    logs = [one for one in reading.series if one.signal == _MADE and one.subject not in metrics.subjects[Scope.REPLICA]]
+    found = {log.subject: sorted((_apart(log, one), one.subject) for one in scraped) for log in logs}
+    near = {log: its[0][1] for log, its in found.items() if len(its) > 1 and its[0][0] <= _NEARER * its[1][0] < inf}
+    return {log: replica for log, replica in near.items() if list(near.values()).count(replica) == 1}
+
+
+def _apart(log: Series, scraped: Series) -> float:
+    """How far the numbers of lines are from the mean of what was measured since the line before; endless if that is not known."""
+    begin, end = (np.searchsorted(scraped.times, edge, "right") for edge in (log.times[:-1], log.times[1:]))
+    total = np.concatenate(([0.0], np.nancumsum(scraped.values)))
+    known = np.concatenate(([0], np.cumsum(~np.isnan(scraped.values))))
+    counts = known[end] - known[begin]
+    told = (counts > 0) & ~np.isnan(log.values[1:])
+    if np.count_nonzero(told) < _LEAST_LINES:
+        return inf
+    means = (total[end] - total[begin])[told] / counts[told]
+    return float(np.abs(means - log.values[1:][told]).mean())
 
 
 def _renamed(reading: LogReading, names: Mapping[Subject | None, Subject]) -> LogReading:
