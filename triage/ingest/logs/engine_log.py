@@ -352,8 +352,12 @@ class EngineLog:
         }  # fmt: skip
         told = {key: value for key, value in more.items() if value}
         self._say(name, time, life, life.error, told)
-        if cause is not None and not cause.is_wrapper and not _is_known(life, cause):
-            self._say("engine-exception" if life.ready is not None else "start-exception", time, life, None, told)
+        if cause is None or cause.is_wrapper or _is_known(life, cause):
+            return
+        if life.ready is None:
+            self._say("start-exception", time, life, None, told)
+        elif _WAIT.search(cause.name) is None:
+            self._say("engine-exception", time, life, None, told)
 
     def _say(
         self, name: str, time: float, life: Life, error: Match | None, more: Mapping[str, str] = MappingProxyType({})
@@ -429,6 +433,9 @@ _FAILED_START = Pattern(
     rb"(?i)\bfail(?:ed|ure|s)?\b.{0,30}\b(?:start|initiali[sz]\w*|load)\b|\b(?:start-?up|initiali[sz]ation|creation|loading)\b.{0,20}\bfailed"
     rb"|\berror (?:loading|starting|initiali[sz]ing)\b|\bunable to (?:load|start|initiali[sz]e)\b|\bexiting due to\b"
 )
+_WAIT = Pattern(rb"(?i)time_?out")
+"""A wait that ran out is no fault of the code that waited: whom it waited for is the question."""
+
 _SERVER = Pattern(rb"(?i)model|engine|server|worker|executor|backend|runner|weights|tokenizer|application|shard")
 """What a start is of; a library or tool that cannot be initialized (NVML) may be missed or not."""
 
