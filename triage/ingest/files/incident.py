@@ -1,22 +1,22 @@
 """Opens what people hand over: an incident folder, a recording, a bare dump of metrics, a saved Prometheus answer."""
 
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from datetime import UTC, datetime
 from itertools import chain
-from math import inf
 from pathlib import Path
-from typing import Annotated, BinaryIO, TypeVar
+from typing import Annotated, BinaryIO
 
 import numpy as np
 
 from triage.classes import dataclass
 from triage.errors import DataError, InputMissingError
+from triage.ingest.files.names import under_one_name
 from triage.ingest.files.scrapes import Scrape, find_scrapes, moment_of
 from triage.ingest.files.texts import read_logs
 from triage.ingest.language import Language, load_language
-from triage.ingest.logs import LogReading, window_of_logs
+from triage.ingest.logs import window_of_logs
 from triage.ingest.logs.changes import read_changes
 from triage.ingest.logs.emitters import engine_on
 from triage.ingest.metrics.naming import index_names, is_engine_name, speaker
@@ -25,10 +25,9 @@ from triage.ingest.metrics.translate import translate, with_source
 from triage.ingest.owners.subjects import SERVICE_LABELS, models_of, owned_by, select
 from triage.ingest.raw import RawSeries, gathered, labelled
 from triage.model.checked import Before, Checked, spelt
-from triage.model.recording import Event, Fact, Histogram, Recording, Series, Source, SourceState, Subject, Window, merged
+from triage.model.recording import Recording, Source, SourceState, Subject, Window, merged
 from triage.model.service import Service
 from triage.model.vocabulary import Scope
-from triage.patterns import Pattern
 from triage.validation import complaints, did_you_mean, strange_names
 
 BASELINE_SPAN = 6 * 3600.0
@@ -286,10 +285,10 @@ def _of_the_only_model(incident: Incident) -> Service | None:
     if "model" in incident.service.facts:
         return None
     index = index_names(incident.language.dialects)
-    models = sorted(models_of(incident.series, lambda metric: speaker(index, metric)) - {""})
+    models = models_of(incident.series, lambda metric: speaker(index, metric))
     if len(models) != 1:
         return None
-    return incident.service.model_copy(update={"facts": {**incident.service.facts, "model": models[0]}})
+    return incident.service.model_copy(update={"facts": {**incident.service.facts, "model": next(iter(models))}})
 
 
 def logs_of(folder: Path) -> tuple[Path, ...]:
@@ -425,7 +424,7 @@ def joined(metrics: Recording, logs: Sequence[Path], changes: Path, language: La
             signatures=language.signatures if language else None,
             dialects=language.dialects if language and alone else (),
         )
-        reading = _under_one_name(reading, metrics)
+        reading = under_one_name(reading, metrics)
         parts.append(reading.as_part_of(blank))
     if changes.exists():
         events, source = read_changes(changes, metrics.window)
@@ -433,87 +432,6 @@ def joined(metrics: Recording, logs: Sequence[Path], changes: Path, language: La
     else:
         parts.append(replace(blank, sources=(Source("changes", SourceState.ABSENT, "no changes.jsonl in the folder"),)))
     return merged(parts)
-
-
-def _under_one_name(reading: LogReading, metrics: Recording) -> LogReading:
-    """Logs that are called after a part of a pod's name tell of that pod: ``vllm-decode.log`` of ``chat-decode-69bbb-45jwg``."""
-    parts = (reading.events, reading.series, reading.histograms, reading.facts)
-    said = {one.subject for part in parts for one in part if one.subject is not None and one.subject.scope is Scope.REPLICA}
-    listed = {event.subject for event in reading.events if event.kind == "kube" and event.subject in said}
-    pods = listed.union(metrics.subjects[Scope.REPLICA])
-    fuller = {log: [pod for pod in pods if _is_part(log.id, pod.id)] for log in said - pods}
-    names: dict[Subject | None, Subject] = {log: found[0] for log, found in fuller.items() if len(found) == 1}
-    names = names or _only_one(said, metrics) or _by_their_numbers(reading, metrics)
-    return _renamed(reading, names) if names else reading
-
-
-def _is_part(name: str, whole: str) -> bool:
-    """Whether the words of a name stand in another, side by side."""
-    return f"-{'-'.join(_WORDS.findall(name))}-" in f"-{'-'.join(_WORDS.findall(whole))}-"
-
-
-_WORDS = Pattern(r"[A-Za-z0-9]+")
-
-
-def _only_one(said: set[Subject], metrics: Recording) -> dict[Subject | None, Subject]:
-    """The logs' only replica is the metrics' only one, unless both bear names of the service's pods: then they are two."""
-    measured = metrics.subjects[Scope.REPLICA]
-    if len(said) != 1 or len(measured) != 1 or said == set(measured):
-        return {}
-    (log,), (replica,) = said, measured
-    return {} if owned_by(log.id, metrics.service) and owned_by(replica.id, metrics.service) else {log: replica}
-
-
-_MADE = "tokens.generation"
-
-_LEAST_LINES = 10
-"""Chosen: over fewer lines two engines may do alike by chance."""
-
-_NEARER = 0.6
-"""In fourteen recordings of two real engines a log was nearer to its own by this much or left it open, and never to the other."""
-
-
-def _by_their_numbers(reading: LogReading, metrics: Recording) -> dict[Subject | None, Subject]:
-    """Logs called after pods, of engines that are scraped at addresses: each line tells how much the engine made since the last.
-
-    A log is that of the address whose numbers it tells far more nearly than those of any other, if no other log tells them, too.
-    """
-    scraped = metrics.by_signal.get(_MADE, ())
-    logs = [one for one in reading.series if one.signal == _MADE and one.subject not in metrics.subjects[Scope.REPLICA]]
-    found = {log.subject: sorted((_apart(log, one), one.subject) for one in scraped) for log in logs}
-    near = {log: its[0][1] for log, its in found.items() if len(its) > 1 and its[0][0] <= _NEARER * its[1][0] < inf}
-    return {log: replica for log, replica in near.items() if list(near.values()).count(replica) == 1}
-
-
-def _apart(log: Series, scraped: Series) -> float:
-    """How far the numbers of lines are from the mean of what was measured since the line before; endless if that is not known."""
-    begin, end = (np.searchsorted(scraped.times, edge, "right") for edge in (log.times[:-1], log.times[1:]))
-    total = np.concatenate(([0.0], np.nancumsum(scraped.values)))
-    known = np.concatenate(([0], np.cumsum(~np.isnan(scraped.values))))
-    counts = known[end] - known[begin]
-    told = (counts > 0) & ~np.isnan(log.values[1:])
-    if np.count_nonzero(told) < _LEAST_LINES:
-        return inf
-    means = (total[end] - total[begin])[told] / counts[told]
-    return float(np.abs(means - log.values[1:][told]).mean())
-
-
-def _renamed(reading: LogReading, names: Mapping[Subject | None, Subject]) -> LogReading:
-    """The same of subjects under other names."""
-
-    def under(told: Iterable[_Told]) -> tuple[_Told, ...]:
-        return tuple(replace(one, subject=names.get(one.subject, one.subject)) for one in told)
-
-    return replace(
-        reading,
-        events=under(reading.events),
-        series=under(reading.series),
-        histograms=under(reading.histograms),
-        facts=under(reading.facts),
-    )
-
-
-_Told = TypeVar("_Told", Event, Series, Histogram, Fact)
 
 
 def _at_addresses(recording: Recording) -> dict[str, list[Subject]]:

@@ -368,9 +368,9 @@ def select(series: Iterable[RawSeries], service: Service, speaker: Callable[[str
 
 
 def models_of(series: Iterable[RawSeries], speaker: Callable[[str], Scope | None]) -> frozenset[str]:
-    """What the series of engines say that they serve; of those that say nothing an empty string."""
+    """The models that the series of engines say that they serve."""
     engines = (one.labels for one in series if speaker(one.name) is Scope.REPLICA)
-    return frozenset(first(labels, _MODELS) for labels in engines)
+    return frozenset(model for labels in engines if (model := first(labels, _MODELS)))
 
 
 def _said(labels: Labels) -> object:
