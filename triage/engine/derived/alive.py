@@ -19,7 +19,7 @@ Bools = npt.NDArray[np.bool_]
 _LATE_SCRAPES = 2
 """Chosen: cells by which the last scrape may come after the last sign of life."""
 
-_SAME_START = 1.0
+SAME_START = 1.0
 """Seconds by which start times of one process differ: whole seconds and fractions."""
 
 _REPLACED = 600.0
@@ -96,7 +96,7 @@ def _bridged(here: Bools, start: Floats | None) -> Bools:
         return out
     told = np.flatnonzero(here & ~np.isnan(start))
     for before, after in pairwise(told):
-        if abs(start[after] - start[before]) <= _SAME_START:
+        if abs(start[after] - start[before]) <= SAME_START:
             out[before:after] = True
     return out
 
@@ -305,7 +305,7 @@ def _restarted(frame: Frame, replica: Subject) -> Floats | None:
     known = np.flatnonzero(~np.isnan(start))
     out = np.where(np.isnan(start), np.nan, 0.0)
     for before, after in pairwise(known):
-        if start[after] > start[before] + _SAME_START:
+        if start[after] > start[before] + SAME_START:
             began = int(np.searchsorted(frame.grid.times, start[after])) if np.isfinite(start[after]) else after
             out[min(max(began, before + 1), after)] = 1.0 / frame.grid.step
     return out

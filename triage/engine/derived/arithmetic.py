@@ -13,7 +13,7 @@ from triage.model.vocabulary import Combine
 Counts = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-_SMOOTHING = 60.0
+SMOOTHING = 60.0
 """Ratios of two rates are taken over at least this many seconds: in one scrape interval there may be few events or none."""
 
 _LEAST_EVENTS = 1e-9
@@ -44,11 +44,20 @@ def rolled_mean(cells: Floats, width: int) -> Floats:
     return rolled(cells, width) / rolled(np.where(np.isnan(cells), np.nan, 1.0), width)
 
 
+def near(marked: Bools, reach: int) -> Bools:
+    """Cells that are marked, and those within so many cells before or after one that is.
+
+    :param marked: shape (…, N)
+    """
+    before = _added(marked[..., ::-1], reach + 1)[..., ::-1]
+    return np.asarray((_added(marked, reach + 1) > 0) | (before > 0))
+
+
 def ratio(part: Floats | None, whole: Floats | None, frame: Frame) -> Floats | None:
     """A part of a whole, both rates, over the last minute or more; NaN where the whole is nothing."""
     if part is None or whole is None:
         return None
-    width = max(1, round(_SMOOTHING / frame.grid.step))
+    width = max(1, round(SMOOTHING / frame.grid.step))
     unknown = np.isnan(part) | np.isnan(whole)
     if unknown.any():
         part, whole = np.where(unknown, 0.0, part), np.where(unknown, 0.0, whole)

@@ -64,9 +64,8 @@ def with_drift(frame: Frame) -> Recording:
     """The recording with an event of kind ``drift`` for each replica and fact that is not what it should be.
 
     Names are keys of facts. A setting is compared with what is declared for the service, with the replicas that were made by the
-    same hand (one ReplicaSet, one image, or one pod template) for the same work,
-    and with the start before where nobody changed anything; an artifact
-    with those that have an image of the same name.
+    same hand (one ReplicaSet, one image, or one pod template) for the same work, and with the start before where nobody changed
+    anything; an artifact with those that have an image of the same name.
 
     Attribute ``fresh`` says whether the replica's process began in the recording: what was so before cannot be what changed.
     """

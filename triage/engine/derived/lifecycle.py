@@ -5,14 +5,13 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from triage.engine.derived.arithmetic import first_measured, known_to, total
+from triage.engine.derived.arithmetic import Bools, first_measured, known_to, near, total
 from triage.engine.derived.derivation import Derivation
 from triage.engine.frame import Frame
 from triage.engine.statistics import together
 from triage.model.recording import LOG, Floats, Subject, told_of
 from triage.model.vocabulary import Combine, Scope
 
-Bools = npt.NDArray[np.bool_]
 Indexes = npt.NDArray[np.int64]
 
 _AROUND = 45.0
@@ -56,8 +55,7 @@ def ending(frame: Frame, _service: Subject) -> Floats | None:
         return None
     reach = max(1, round(_AROUND / frame.grid.step))
     ends = np.any(np.stack(rows), axis=0)
-    near = np.convolve(ends, np.ones(2 * reach + 1))[reach : reach + len(ends)] > 0  # "same" would be as long as the longer
-    return near.astype(float)
+    return near(ends, reach).astype(float)
 
 
 def _ends(frame: Frame, replica: Subject) -> Bools | None:

@@ -1,17 +1,19 @@
 """What requests occupy: the KV cache, the batch, the time of a token, the connections of their clients."""
 
 import numpy as np
-import numpy.typing as npt
 
+from triage.engine.derived.alive import SAME_START
 from triage.engine.derived.arithmetic import (
+    SMOOTHING,
+    Bools,
     constant,
     first_measured,
     known_to,
     mean_latency,
+    near,
     own_total,
     quotient,
     ratio,
-    rolled,
     total,
 )
 from triage.engine.derived.derivation import Derivation
@@ -20,8 +22,6 @@ from triage.engine.frame import Frame
 from triage.engine.statistics import together
 from triage.model.recording import Floats, Subject
 from triage.model.vocabulary import Combine, Scope
-
-Bools = npt.NDArray[np.bool_]
 
 _PINNED = 0.93
 """Requests that come at random let the number in flight vary by far more than this."""
@@ -34,12 +34,6 @@ _ROOMY = 0.7
 
 _QUEUE = 0.35
 """A queue shorter than a third of what runs is gone within a third of the time of a request (Little's law)."""
-
-_SAME_START = 1.0
-"""Seconds by which start times of one process differ: whole seconds and fractions."""
-
-_AROUND = 60.0
-"""Seconds over which ratios of rates are taken (:func:`ratio`), and for which a gauge is held where a scrape fails."""
 
 _LEAST_CELLS = 10
 """Fewer moments tell nothing of how a number moves."""
@@ -118,15 +112,13 @@ def token_time(frame: Frame, replica: Subject) -> Floats | None:
 
 
 def _around_a_start(frame: Frame, replica: Subject, cells: Floats) -> Bools:
-    """Where a process began just before or after, or did not answer: what was held last did not make the first tokens."""
+    """Where a process was first seen just before or after, or did not answer: what it held last made none of the first tokens."""
     start, up = frame.cells("process.start_time", replica), frame.cells("target.up", replica)
     around = np.zeros(cells.shape, dtype=bool)
     if start is not None:
         latest = np.fmax.accumulate(start, axis=-1)
-        began = np.diff(latest, axis=-1, prepend=latest[..., :1]) > _SAME_START
-        width = max(1, round(_AROUND / frame.grid.step))
-        around |= rolled(began.astype(float), width + 1) > 0
-        around |= rolled(began[..., ::-1].astype(float), width + 1)[..., ::-1] > 0
+        began = np.diff(latest, axis=-1, prepend=latest[..., :1]) > SAME_START
+        around = near(began, max(1, round(SMOOTHING / frame.grid.step)))
     return around if up is None else around | (up == 0)
 
 

@@ -1,10 +1,9 @@
 """What an engine does with its requests: prompts from the cache, places in the batch, steps, drafts."""
 
 import numpy as np
-import numpy.typing as npt
 
 from triage.engine.derived import traffic
-from triage.engine.derived.arithmetic import first_measured, quotient, ratio, share
+from triage.engine.derived.arithmetic import Bools, first_measured, quotient, ratio, share
 from triage.engine.derived.derivation import (
     Derivation,
     ratio_of,
@@ -85,7 +84,7 @@ def _plateau(frame: Frame, replica: Subject) -> Floats | None:
     return np.where(np.isnan(running) | np.isnan(waiting), np.nan, held.astype(float))
 
 
-def _stands_still(cells: Floats, frame: Frame) -> npt.NDArray[np.bool_]:
+def _stands_still(cells: Floats, frame: Frame) -> Bools:
     """Where the last minutes are known, and what is usual in them is about the most in them."""
     width = max(_LEAST_STILL, round(_FLAT_OVER / frame.grid.step))
     if len(cells) < width:

@@ -30,28 +30,14 @@ _CHANGED = frozenset({"observed:change", *(f"event:{kind}" for kind in ("change"
 """That somebody changed something: a circumstance of every kind that a change may set off, and a sign of none."""
 
 
-_ENDED = frozenset(
-    {"start-failed", "crash-loop", "engine-crashed", "ended-without-a-word", "start-unfinished", "BackOff", "CrashLoopBackOff"}
-)
-"""That an engine or its start ended: what has to be explained, and speaks for none of what may have brought it about."""
-
-
-_ORDINARY = frozenset(
-    {
-        *(
-            "engine-started",
-            "engine-ready",
-            "weights-loading",
-            "weights-loaded",
-            "engine-shutdown",
-            "drain-waits",
-            "image-pulled",
-        ),
-        *("surplus-removed", "gone-when-asked", "Scheduled", "Placed", "Pulling", "Pulled", "Created", "Started", "Killing"),
-        *("SuccessfulCreate", "SuccessfulDelete"),
-    }
-)
-"""What every start and every wanted end brings along, in health as well."""
+_LIVES_NAMES = """
+start-failed crash-loop engine-crashed ended-without-a-word start-unfinished BackOff CrashLoopBackOff
+engine-started engine-ready weights-loading weights-loaded engine-shutdown drain-waits image-pulled surplus-removed
+gone-when-asked Scheduled Placed Pulling Pulled Created Started Killing SuccessfulCreate SuccessfulDelete
+"""
+_LIVES = frozenset(_LIVES_NAMES.split())
+"""That an engine or its start ended, which has to be explained, and what every start and every wanted end brings along: it speaks
+for none of what may have brought it about."""
 
 
 def cause_of(
@@ -60,9 +46,10 @@ def cause_of(
     """What is known of the cause.
 
     It is named where a root is proven or likely and no other is as good; where it is narrowed to several mechanisms, the change
-    that is likely to have set them off is one of them. A mere effect without what brought it about leaves the cause open among
-    the kinds that lead to it and could not be ruled out. A mechanism and the change that set it off are one story. What nobody
-    suffers from by itself is no cause of an incident, if it explains nothing of it.
+    that is likely to have set them off is one of them, and so is what is surer than a merely possible root. A mere effect without
+    what brought it about leaves the cause open among the kinds that lead to it and could not be ruled out. A mechanism and the
+    change that set it off are one story. What nobody suffers from by itself is no cause of an incident, if it explains nothing of
+    it.
 
     :param harmed: users suffer
     :param noticed: signals of what users notice: that has to be explained, and speaks for no kind by itself
@@ -119,6 +106,7 @@ def _without_root(
 
 
 def _happened(one: Finding) -> bool:
+    """Whether something surely happened, or is likely to have harmed somebody."""
     return one.confidence == "proven" or (one.confidence == "likely" and one.severity != "info")
 
 
@@ -178,8 +166,7 @@ def _share(looks: Sequence[Look], noticed: Collection[str]) -> float:
 
 def _is_common(look: Look, silent: Collection[str]) -> bool:
     """Whether what was looked at is something odd about such signals alone, or what happens at any end or start."""
-    happens = _ENDED | _ORDINARY
-    common = {"observed:shift": silent, "event:log": happens, "event:kube": happens}.get(look.signal)
+    common = {"observed:shift": silent, "event:log": _LIVES, "event:kube": _LIVES}.get(look.signal)
     if common is None:
         return False
     of = look.seen or {*look.evidence.stat.split(", ")} - {""}

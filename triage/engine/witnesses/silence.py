@@ -48,6 +48,7 @@ def silences(frame: Frame, voices: Voices) -> Seen:
     whole = list(_of_everything(frame, voices))
     odd = [*whole, *_once_each(_of_sources(frame, voices, whole))]
     failed = list(_failed_scrapes(frame))
+    # of a card that its exporter alone spoke of failed scrapes tell more: it is not lost
     odd = [one for one in odd if one.of != "member-lost" or not any(_is_told(other, one) for other in failed)]
     odd += [one for one in failed if not any(_is_told(one, other) for other in odd)]
     heard = [voice for voice in voices.all if len(voice.times) >= LEAST_SAMPLES]
@@ -336,10 +337,7 @@ def _overlaps(hole: Hole, told: Observation) -> bool:
 
 
 def _is_told(one: Observation, other: Observation) -> bool:
-    """Whether the failed scrapes of a target are a silence that is told of its subject already.
-
-    Of a card that its exporter alone spoke of they tell more: it is not lost.
-    """
+    """Whether the failed scrapes of a target are a silence that is told of its subject already."""
     if one.onset is None or other.onset is None:
         return False
     same = one.subject == other.subject and one.of == other.of
